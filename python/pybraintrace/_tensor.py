@@ -43,21 +43,21 @@ class _Update:
         return self._tensor._set_at(self._key, value, "add")
 
     def multiply(self, value: Any) -> Tensor:
-        """Return a copy with x[key] multiplied by `value`."""
+        """Return a copy with x[key] multiplied by `value`; repeated indices accumulate."""
         return self._tensor._set_at(self._key, value, "multiply")
 
     mul = multiply
 
     def divide(self, value: Any) -> Tensor:
-        """Return a copy with x[key] divided by `value`."""
+        """Return a copy with x[key] divided by `value`; repeated indices accumulate."""
         return self._tensor._set_at(self._key, value, "divide")
 
     def min(self, value: Any) -> Tensor:
-        """Return a copy with the minimum of x[key] and `value`."""
+        """Return a copy with the minimum of x[key] and `value`; repeated indices accumulate."""
         return self._tensor._set_at(self._key, value, "min")
 
     def max(self, value: Any) -> Tensor:
-        """Return a copy with the maximum of x[key] and `value`."""
+        """Return a copy with the maximum of x[key] and `value`; repeated indices accumulate."""
         return self._tensor._set_at(self._key, value, "max")
 
 
@@ -118,20 +118,72 @@ def _reduce(self: Tensor) -> Any:
     return from_pickle, (np.array(self.numpy()), str(self.dtype))
 
 
+def _elements(value: Any) -> Any:
+    """Return the arrays of tensors, also in sequences and dicts."""
+    if isinstance(value, Tensor):
+        return value.numpy()
+    if type(value) in (list, tuple):
+        return type(value)(_elements(v) for v in value)
+    return {k: _elements(v) for k, v in value.items()} if type(value) is dict else value
+
+
+def _is_known(value: Any) -> bool:
+    """Whether NumPy can compute with the value; a quantity of another package has operators of its own."""
+    return isinstance(value, (Tensor, np.ndarray, np.generic, int, float, complex, list, tuple))
+
+
 def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     from . import numpy as namespace
 
-    function = getattr(namespace, ufunc.__name__, None)
-    if method != "__call__" or kwargs or function is None:
+    # Functions of the same name in other packages may mean something else.
+    function = getattr(namespace, ufunc.__name__, None) if getattr(np, ufunc.__name__, None) is ufunc else None
+    if method == "__call__" and function is not None and not kwargs:
+        return function(*inputs)
+    if not all(map(_is_known, inputs)):
         return NotImplemented
-    return function(*inputs)
+    return getattr(ufunc, method)(*_elements(inputs), **_elements(kwargs))
 
 
 def _array_function(self: Tensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     from . import numpy as namespace
 
-    function = getattr(namespace, func.__name__, None)
-    return NotImplemented if function is None else function(*args, **kwargs)
+    name, places = func.__name__, {"numpy": (np, namespace), "numpy.linalg": (np.linalg, namespace.linalg)}
+    theirs, ours = places.get(func.__module__, (None, None))
+    function = getattr(ours, name, None) if getattr(theirs, name, None) is func else None
+    if function is not None:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            if _has_traced(args) or _has_traced(kwargs):
+                raise
+    # What this package lacks, NumPy computes with the elements.
+    if not all(issubclass(t, (Tensor, np.ndarray)) for t in types):
+        return NotImplemented
+    return func(*_elements(args), **_elements(kwargs))
+
+
+def _has_traced(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_traced, value))
+    return any(map(_has_traced, value.values())) if isinstance(value, dict) else isinstance(value, Tensor) and value.is_traced
+
+
+def _setitem(self: Tensor, key: Any, value: Any) -> None:
+    raise TypeError("a tensor cannot be changed; x = x.at[key].set(value) makes an updated copy")
+
+
+def _round(self: Tensor, ndigits: int | None = None) -> Any:
+    from . import numpy as namespace
+
+    return round(self.item()) if ndigits is None else namespace.round(self, ndigits)
+
+
+def _divmod(self: Tensor, other: Any) -> tuple[Any, Any]:
+    return self // other, self % other
+
+
+def _rdivmod(self: Tensor, other: Any) -> tuple[Any, Any]:
+    return other // self, other % self
 
 
 def _array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
@@ -144,6 +196,6 @@ for _name, _method in {
     "__repr__": _repr, "__str__": _str, "__format__": _format, "__iter__": _iter, "__array__": _array,
     "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__reduce__": _reduce,
     "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_namespace__": _array_namespace,
-    "__deepcopy__": _deepcopy, "__copy__": _copy,
+    "__deepcopy__": _deepcopy, "__copy__": _copy, "__setitem__": _setitem, "__round__": _round, "__divmod__": _divmod, "__rdivmod__": _rdivmod,
 }.items():
     setattr(Tensor, _name, _method)

@@ -263,14 +263,6 @@ def test_integers_are_positions():
         jnp.take(x, 1.0, axis=0)
 
 
-def test_ufuncs_with_options_are_refused():
-    x = jnp.ones(2)
-    assert np.add(x, 1).tolist() == [2, 2]
-    for options in ({"where": np.array([True, False])}, {"dtype": "float64"}, {"out": np.zeros(2, "f")}):
-        with pytest.raises(TypeError, match="NotImplemented"):
-            np.add(x, 1, **options)
-
-
 def test_padding_as_numpy_writes_it():
     a = np.arange(4.0, dtype="f").reshape(2, 2)
     for width in (1, (1, 2), ((0, 1), (2, 0))):

@@ -121,6 +121,66 @@ def test_repeats():
     same(jnp.sort(X, axis=None), np.sort(X, axis=None))
 
 
+def test_arguments_with_other_positions_in_numpy_are_passed_by_name():
+    for name in "sum mean prod max min var std all any argmax argmin".split():
+        with pytest.raises(TypeError, match="positional"):
+            getattr(jnp, name)(X, 0, True)
+        same(getattr(np, name)(jnp.asarray(X), 1, keepdims=True), getattr(np, name)(X, 1, keepdims=True))
+    assert jnp.asarray([0.0, 2.0]).any() and not jnp.asarray([0, 2]).all()
+
+
 def test_tolerances_that_are_tensors():
     assert jnp.allclose(X, X + 0.5, atol=jnp.asarray(1.0)) and not jnp.allclose(X, X + 0.5, rtol=jnp.asarray(0.0))
     assert jnp.pad(I, jnp.asarray([1, 2])).tolist() == [0, 1, 2, 3, 4, 0, 0]
+
+
+# NumPy's functions and operators on tensors -----------------------------------------------------------------------------
+
+
+def test_numpy_computes_what_the_package_lacks(tmp_path):
+    x = jnp.asarray(X)
+    for f in (np.median, np.diff, np.ptp, np.nanmean, lambda a: np.percentile(a, 50), lambda a: np.hypot(a, 2), lambda a: np.cov(a[0]), lambda a: np.linalg.norm(a),
+              lambda a: np.linalg.norm(a[0], ord=1), lambda a: np.fft.rfft(a).real, lambda a: np.unique(a, return_counts=True)[1], lambda a: np.mean(a, axis=0, dtype="f8"),
+              lambda a: np.sum(a, 0, "f8"), lambda a: np.tensordot(a, a, axes=([0, 1], [0, 1])), np.add.reduce, lambda a: np.multiply.outer(a, a), lambda a: np.modf(a)[1],
+              lambda a: np.add(a, 1, where=a > 3, out=np.zeros(X.shape, "f")), lambda a: np.add(a, 1, dtype="f8"), lambda a: np.stack([a, 0 * X])):
+        same(f(x), f(X))
+    np.savez(tmp_path / "x.npz", x=x, rows=[x[0], x[1]])
+    same(np.load(tmp_path / "x.npz")["x"], X)
+    total = np.zeros_like(X)
+    total += x
+    total[0] -= x[0]
+    np.add.at(total, 0, x[1])
+    same(total, np.stack([X[1], X[1]]))
+
+
+def test_numpy_does_not_compute_with_traced_tensors():
+    for f in (np.median, lambda a: np.add(a, 1, dtype="f8"), lambda a: np.zeros(3, "f").__iadd__(a), np.add.reduce):
+        with pytest.raises(bt.StateError, match="is being traced"):
+            bt.jit(f)(np.ones(3, "f"))
+    with pytest.raises(TypeError, match="dtype"):
+        bt.jit(lambda a: np.max(a, dtype="f8"))(np.ones(3, "f"))
+    same(bt.jit(np.linalg.norm)(I), math.sqrt(30))
+
+
+def test_operators_of_other_classes_come_first():
+    class Quantity:
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return "quantity"
+
+    class Described:
+        """Neither array nor number, and without operators."""
+
+    assert jnp.ones(2) + Quantity() == "quantity"
+    with pytest.raises(TypeError):
+        np.hypot(jnp.ones(2), Described())
+
+
+def test_tensors_are_not_changed_in_place():
+    x = jnp.ones(3)
+    with pytest.raises(TypeError, match=r"x.at\[key\].set\(value\)"):
+        x[0] = 1
+    with pytest.raises(TypeError, match=r"x.at\[key\].add|x.at\[key\].set"):
+        x[0] += 1
+    assert round(jnp.asarray(2.567), 1) == pytest.approx(2.6) and round(jnp.asarray(2.567)) == 3

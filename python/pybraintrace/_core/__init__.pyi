@@ -43,10 +43,14 @@ from pybraintrace._tensor import (
     _array_ufunc as __array_ufunc__,
     _copy as __copy__,
     _deepcopy as __deepcopy__,
+    _divmod as __divmod__,
     _dlpack as __dlpack__,
     _dlpack_device as __dlpack_device__,
     _iter as __iter__,
+    _rdivmod as __rdivmod__,
     _repr as __repr__,
+    _round as __round__,
+    _setitem as __setitem__,
     _str as __str__
 )
 import pybraintrace.typing
@@ -247,7 +251,9 @@ class Tensor:
         """
 
     def take(self, indices: pybraintrace.typing.ArrayLike | None, axis: int = 0) -> Tensor:
-        """Return the elements at the given indices along an axis."""
+        """
+        Return the elements at the given indices along an axis. Negative indices count from the end.
+        """
 
     def astype(self, dtype: pybraintrace.typing.DTypeLike | None) -> Tensor:
         """Convert to another dtype."""
