@@ -348,7 +348,7 @@ nb::object tuple_of(const bt::Path& path) {
   nb::list keys;
   for (const std::string& key : path.keys())
     if (bt::Path::is_index(key))
-      keys.append(nb::int_(std::stoll(key)));
+      keys.append(nb::steal(PyLong_FromString(key.c_str(), nullptr, 10)));
     else
       keys.append(key);
   return nb::tuple(keys);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/model/name.h"
 #include "places.h"
 
 namespace pybraintrace {
@@ -125,7 +126,8 @@ struct Walk {
         on_the_way.erase(value.ptr());
         break;
       case Part::Field:
-        if (!name.starts_with("_")) owner.set_field(name, nb::cast<std::string>(nb::repr(value)));
+        // Settings of other names, such as Greek letters, are left out of the description.
+        if (!name.starts_with("_") && bt::is_name(name)) owner.set_field(name, nb::cast<std::string>(nb::repr(value)));
         break;
       case Part::None:
         break;

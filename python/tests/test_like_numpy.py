@@ -184,3 +184,38 @@ def test_tensors_are_not_changed_in_place():
     with pytest.raises(TypeError, match=r"x.at\[key\].add|x.at\[key\].set"):
         x[0] += 1
     assert round(jnp.asarray(2.567), 1) == pytest.approx(2.6) and round(jnp.asarray(2.567)) == 3
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def test_settings_of_any_name():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.τ, self.cell = 2.0, nn.GRUCell(3, 4)
+            setattr(self, "time constant", "long")
+
+        def update(self, x):
+            return self.cell(x) * self.τ
+
+    net = nn.init_all_states(Net())
+    same(net(X[0, 0, :3]), 2 * nn.init_all_states(net.cell)(X[0, 0, :3]))
+    assert "cell=" in repr(net) and bt.compile(net, "D_RTRL", X[0, 0, :3]).is_compiled
+
+    class Greek(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.λ = nn.Linear(3, 2)
+
+    with pytest.raises(bt.UserError, match="a to z"):
+        Greek().states()
+
+
+def test_keys_of_any_size():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = {10**30: nn.Linear(3, 2), 2: nn.Linear(3, 2)}
+
+    assert list(Net().states()) == [("parts", 2, "weight"), ("parts", 10**30, "weight")]
