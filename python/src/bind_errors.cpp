@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Python exceptions: a UserError is a ValueError, and by its kind also a TypeError, IndexError,
 // KeyError or OSError; a CompilationError carries the records of the compiler.
+#include <new>
+#include <stdexcept>
+
 #include "bindings.h"
 #include "braintrace/base/long_run.h"
 #include "braintrace/compiler/diagnostics.h"
@@ -50,6 +53,12 @@ std::string words_of(const std::exception& e) {
   return text;
 }
 
+// Sets the exception, also with text that PyErr_SetString would cut or refuse: file names may hold any byte.
+void set_error(PyObject* type, const std::string& text) {
+  nb::object message = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  if (message.is_valid()) PyErr_SetObject(type, message.ptr());
+}
+
 void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
@@ -58,13 +67,17 @@ void translate(const std::exception_ptr& p, void*) {
     error.attr("diagnostics") = records_of(e.diagnostics);
     PyErr_SetObject(compile_error, error.ptr());
   } catch (const bt::UserError& e) {
-    PyErr_SetString(type_of(e.kind()), words_of(e).c_str());
+    set_error(type_of(e.kind()), words_of(e));
   } catch (const bt::Stopped&) {
     if (PyErr_CheckSignals() == 0) PyErr_SetNone(PyExc_KeyboardInterrupt);
   } catch (const bt::InternalError& e) {
-    PyErr_SetString(internal_error, words_of(e).c_str());
+    set_error(internal_error, words_of(e));
   } catch (const bt::Error& e) {
-    PyErr_SetString(user_error, words_of(e).c_str());
+    set_error(user_error, words_of(e));
+  } catch (const std::bad_alloc&) {
+    set_error(PyExc_MemoryError, "there is not enough memory for a result; use smaller sizes or batches");
+  } catch (const std::length_error&) {
+    set_error(PyExc_MemoryError, "a result is too large for any memory; check the sizes");
   } catch (const nb::cast_error&) {  // such as text that is not UTF-8
     PyErr_SetString(PyExc_TypeError, "an argument has the wrong type; see the signature of the function");
   }

@@ -192,6 +192,11 @@ def test_sizes_that_nothing_can_have():
             wrong()
 
 
+def test_results_that_fit_no_memory():
+    with pytest.raises(MemoryError, match="not enough memory"):
+        jnp.ones(2**46).numpy()  # more than the address space of a process
+
+
 def test_file_names_with_any_byte():
     for name in ("\0", "a\0b"):
         for use in (bt.load, bt.save):
