@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _core
+from . import _core, tree
 
 __all__ = ["checkpoint", "cond", "custom_vjp", "for_loop", "fori_loop", "grad", "hessian", "jacfwd", "jacrev", "jit", "jvp", "pure_callback", "scan",
            "value_and_grad", "vjp", "vmap", "while_loop"]
@@ -38,7 +38,8 @@ class Jitted:
         raise TypeError("a jitted function cannot be pickled; pickle the model and jit it again")
 
 
-def _check_statics(f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> None:
+def _statics_of(f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> tuple[Sequence[int], Sequence[str]]:
+    """Check static arguments, and complete them: an argument is static by position and by name, however it is passed."""
     import inspect
 
     if not all(isinstance(n, int) for n in numbers):
@@ -46,16 +47,22 @@ def _check_statics(f: Callable[..., Any], numbers: Sequence[int], names: Sequenc
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):  # without a signature
-        return
+        return numbers, names
     kinds = {p.kind for p in parameters}
     known = [p.name for p in parameters]
     unknown = [n for n in names if n not in known]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
         raise ValueError(f"jit: static_argnames contains {', '.join(unknown)}; parameters of the function: {', '.join(known) or 'none'}")
-    most = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    by_position = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    most = len(by_position)
     outside = [n for n in numbers if not -most <= n < most]
     if outside and inspect.Parameter.VAR_POSITIONAL not in kinds:
         raise ValueError(f"jit: static_argnums contains {outside[0]}; the function has {most} positional parameters")
+    named = {by_position[n].name for n in numbers if -most <= n < most and by_position[n].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    numbered = {i for i, p in enumerate(by_position) if p.name in names}
+    # With *args, positions count from the end of the arguments of a call.
+    counted = {n % most if n < 0 and inspect.Parameter.VAR_POSITIONAL not in kinds else n for n in numbers}
+    return sorted(counted | numbered), sorted(named | {*names})
 
 
 def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()) -> Any:
@@ -63,8 +70,8 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
 
     Args:
         f: the function; without it, return a decorator.
-        static_argnums: positions of static arguments; f is traced for each of their values.
-        static_argnames: names of static keyword arguments.
+        static_argnums: positions of static arguments, however they are passed; f is traced for each of their values.
+        static_argnames: names of static arguments, however they are passed.
 
     >>> import pybraintrace as bt
     >>> double = bt.jit(lambda x: 2 * x)
@@ -76,8 +83,8 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     if not callable(f):
         raise TypeError(f"jit: expected a function, got {f!r}")
     if static_argnums != () or static_argnames != ():
-        _check_statics(f, (static_argnums,) if isinstance(static_argnums, int) else static_argnums,
-                       (static_argnames,) if isinstance(static_argnames, str) else static_argnames)
+        static_argnums, static_argnames = _statics_of(f, (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums or ()),
+                                                      (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames or ()))
     return Jitted(f, static_argnums, static_argnames)
 
 
@@ -147,13 +154,25 @@ def value_and_grad(f: Callable[..., Any], grad_states: Any = None, argnums: int 
     return both
 
 
-def vmap(f: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: int = 0, axis_size: int | None = None, in_states: Any = None) -> Any:
+def _axes_of_leaves(where: str, axes: Any, value: Any) -> list[int | None]:
+    """Return the axis of each leaf of a tree; `axes` is an axis for all, or holds one for each part of the tree."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * len(tree.leaves(value))
+    if isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():
+        return [a for key in tree.leaves({k: k for k in value}) for a in _axes_of_leaves(where, axes[key], value[key])]
+    if isinstance(axes, (list, tuple)) and isinstance(value, (list, tuple)) and len(axes) == len(value):
+        return [a for axis, part in zip(axes, value) for a in _axes_of_leaves(where, axis, part)]
+    raise TypeError(f"vmap: {where} must hold axes (integers or None) in the structure of what they map; got {axes!r} for {tree.structure(value)}")
+
+
+def vmap(f: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None, in_states: Any = None) -> Any:
     """Vectorize f, which is written for one sample, over a batch.
 
     Args:
         f: the function; without it, return a decorator.
-        in_axes: batch axis of each argument, or one for all; None for arguments without a batch axis.
-        out_axes: batch axis of the results.
+        in_axes: batch axis of each argument, or one for all; None for arguments without a batch axis. For an argument that is a tree, a tree
+            of axes, or one axis for all its leaves.
+        out_axes: batch axis of the results, or a tree of axes.
         axis_size: size of the batch; needed if no argument has a batch axis.
         in_states: states with one value per sample, along their first axis.
 
@@ -168,11 +187,34 @@ def vmap(f: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: int = 
     if axis_size is None and in_states is None and (axes is None or isinstance(axes, tuple) and all(a is None for a in axes)):
         raise ValueError("vmap: the size of the batch is unknown; pass in_axes, in_states or axis_size")
 
-    @functools.wraps(f)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        return _core.mapped(f, args, kwargs, axes, out_axes, axis_size, in_states)
+        if not isinstance(axes, tuple) or all(a is None or isinstance(a, int) for a in axes):
+            return _core.mapped(f, args, kwargs, axes, front, axis_size, in_states)
+        leaves, structure = tree.flatten(args)
+        return _core.mapped(lambda *own, **named: f(*structure.unflatten(list(own)), **named), tuple(leaves), kwargs,
+                            tuple(_axes_of_leaves("in_axes", axes, args)), front, axis_size, in_states)
 
-    return mapped
+    front = out_axes if isinstance(out_axes, int) else 0
+
+    @functools.wraps(f)
+    def placed(*args: Any, **kwargs: Any) -> Any:
+        out = mapped(*args, **kwargs)
+        if isinstance(out_axes, int):
+            return out
+        leaves, structure = tree.flatten(out)
+        to = _axes_of_leaves("out_axes", out_axes, out)
+        if None in to:
+            raise TypeError("vmap: expected integers in out_axes, got None; every result has a batch axis")
+        return structure.unflatten([_core.ops.moveaxis(leaf, 0, axis) for leaf, axis in zip(leaves, to)])
+
+    return placed
+
+
+def _steps(where: str, length: Any) -> int:
+    n = operator.index(length)
+    if n < 0:
+        raise ValueError(f"{where}: expected a number of steps that is not negative, got {n}")
+    return n
 
 
 def for_loop(f: Callable[..., Any], *xs: Any, length: int | None = None, reverse: bool = False, pbar: Any = None) -> Any:
@@ -193,7 +235,7 @@ def for_loop(f: Callable[..., Any], *xs: Any, length: int | None = None, reverse
     if not xs:
         if length is None:
             raise TypeError("for_loop: the number of steps is unknown; pass arrays or length")
-        xs = (_core.ops.arange(0.0, float(operator.index(length)), 1.0, "int32"),)
+        xs = (_core.ops.arange(0.0, float(_steps("for_loop", length)), 1.0, "int32"),)
     if pbar is None or pbar is False:
         return _core.for_loop(f, xs, reverse)
     from .progress import in_pieces
@@ -221,7 +263,7 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, le
     """
     if xs is None and length is None:
         raise TypeError("scan: the number of steps is unknown; pass xs or length")
-    return _core.scan(f, init, xs, -1 if length is None else length, reverse)
+    return _core.scan(f, init, xs, -1 if length is None else _steps("scan", length), reverse)
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
@@ -253,12 +295,15 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
 
 
 def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
-    """Repeat value = body_fun(i, value) for i in range(lower, upper).
+    """Repeat value = body_fun(i, value) for i in range(lower, upper). With traced bounds, it is a while_loop.
 
     >>> import pybraintrace as bt
     >>> int(bt.fori_loop(0, 4, lambda i, s: s + i, 0))
     6
     """
+    if any(isinstance(bound, _core.Tensor) and bound.is_traced for bound in (lower, upper)):
+        first = _core.ops.asarray(lower, "int32")
+        return while_loop(lambda carry: carry[0] < upper, lambda carry: (carry[0] + 1, body_fun(*carry)), (first, init_val))[1]
     steps = _core.ops.arange(float(operator.index(lower)), float(operator.index(upper)), 1.0, "int32")
     return _core.scan(lambda carry, i: (body_fun(i, carry), None), init_val, steps, -1, False)[0]
 
@@ -320,6 +365,11 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     return f
 
 
+def _zeros_like(x: Any) -> Any:
+    x = _core.ops.asarray(x)
+    return _core.ops.full(x.shape, 0.0, x.dtype)
+
+
 class custom_vjp:
     """A function with a custom reverse-mode derivative, which `defvjp` sets.
 
@@ -341,14 +391,22 @@ class custom_vjp:
 
         Args:
             fwd: function from the arguments to (result, residuals).
-            bwd: function from (residuals, cotangent of the result) to a tuple with one cotangent per argument.
+            bwd: function from (residuals, cotangent of the result) to a tuple with one cotangent per argument, or None for zero.
         """
         self._rules: Any = fwd, bwd
 
     def __call__(self, *args: Any) -> Any:
         if self._rules is None:
             raise TypeError(f"{self.__name__}: call defvjp(fwd, bwd) first")
-        return _core.custom_vjp(self._f, *self._rules, args)
+        fwd, bwd = self._rules
+
+        def of_all(residuals: Any, cotangent: Any) -> Any:
+            out = bwd(residuals, cotangent)
+            if not isinstance(out, (list, tuple)) or len(out) != len(args):
+                return out
+            return tuple(tree.map(_zeros_like, arg) if part is None else part for part, arg in zip(out, args))
+
+        return _core.custom_vjp(self._f, fwd, of_all, args)
 
 
 def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any) -> Any:
@@ -364,4 +422,9 @@ def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args:
     >>> f(bt.numpy.array([3., 1., 2.])).tolist()
     [1.0, 2.0, 3.0]
     """
+    if not callable(callback):
+        raise TypeError(f"pure_callback: expected a function, got {callback!r}")
+    for leaf in tree.leaves(result_shape_dtypes):
+        if not (hasattr(leaf, "shape") and hasattr(leaf, "dtype")):
+            raise TypeError(f"pure_callback: expected result_shape_dtypes to hold objects with a shape and a dtype, such as arrays, got {leaf!r}")
     return _core.host_call(callback, result_shape_dtypes, args)

@@ -360,3 +360,55 @@ def test_loops_without_steps():
         bt.vmap(lambda x: x, in_axes=None)
     with pytest.raises(TypeError, match="integer"):
         bt.fori_loop(0, 3.5, lambda i, s: s + i, 0)
+
+
+def test_static_arguments_are_static_however_they_are_passed():
+    def f(x, mode="plus"):
+        return x if mode == "plus" else -x
+
+    for g in (bt.jit(f, static_argnames="mode"), bt.jit(f, static_argnums=1), bt.jit(f, static_argnums=-1)):
+        assert [float(v) for v in (g(1.0), g(1.0, "plus"), g(1.0, mode="minus"), g(1.0, "minus"), g(x=1.0, mode="minus"))] == [1, 1, -1, -1, -1]
+
+    class Net:
+        @bt.jit(static_argnames="mode")
+        def run(self, x, mode):
+            return f(x, mode)
+
+        __call__ = run
+
+    assert float(Net().run(1.0, "minus")) == -1
+    assert float(bt.jit(lambda *xs: xs[0] if xs[-1] == "first" else xs[1], static_argnums=-1)(1.0, 2.0, "first")) == 1
+
+
+def test_axes_of_the_leaves_of_arguments():
+    x, w = np.arange(6, dtype="f").reshape(3, 2), np.arange(4, dtype="f").reshape(2, 2)
+    f = lambda p, x: {"y": x @ p["w"] + p["b"][0], "s": (x.sum(), p["b"][0])}  # noqa: E731
+    args = {"w": w, "b": [x.T, None]}, x
+    out = bt.vmap(f, in_axes=({"w": None, "b": [1, None]}, 0), out_axes={"y": 1, "s": 0})(*args)
+    np.testing.assert_allclose(out["y"], (x @ w + x).T)
+    assert out["s"][0].tolist() == x.sum(1).tolist() and out["s"][1].shape == (3, 2)
+    assert bt.vmap(lambda t: t[0] + t[1], in_axes=[(0, None)])((x, 1.0)).shape == (3, 2)
+    assert bt.vmap(lambda x, y: (x, y), out_axes=(0, 1))(x, x)[1].shape == (2, 3)
+    for wrong in (lambda: bt.vmap(f, in_axes=({"w": None}, 0))(*args), lambda: bt.vmap(f, in_axes=({"w": None, "b": "a"}, 0))(*args),
+                  lambda: bt.vmap(f, in_axes=({"w": None, "b": [1, None]}, 0), out_axes=(0, 0))(*args), lambda: bt.vmap(lambda x: x, out_axes=None)(x)):
+        with pytest.raises(TypeError, match="vmap: .*(axes|out_axes)"):
+            wrong()
+
+
+def test_cotangents_of_none_are_zero():
+    f = bt.custom_vjp(lambda x, p: x * p["a"])
+    f.defvjp(lambda x, p: (x * p["a"], p["a"]), lambda a, ct: (ct * a, None))
+    x, p = np.float32(2.0), {"a": np.float32(3.0)}
+    assert [float(v) for v in bt.tree.leaves(bt.grad(f, argnums=(0, 1))(x, p))] == [3.0, 0.0]
+    assert bt.vmap(bt.grad(f, argnums=1))(np.ones(2, "f"), {"a": np.ones(2, "f")})["a"].tolist() == [0, 0]
+    f.defvjp(lambda x, p: (x * p["a"], p["a"]), lambda a, ct: (ct * a,))
+    with pytest.raises(bt.UserError, match="2 tensor"):
+        bt.grad(f)(x, p)
+
+
+def test_numbers_of_steps():
+    for wrong in (lambda: bt.for_loop(lambda i: i, length=-1), lambda: bt.scan(lambda c, x: (c, c), 0.0, length=-3)):
+        with pytest.raises(ValueError, match="expected a number of steps that is not negative, got -"):
+            wrong()
+    add = bt.jit(lambda a, b, x: bt.fori_loop(a, b, lambda i, s: s + i * x, 0.0))
+    assert [float(add(a, b, 2.0)) for a, b in ((0, 4), (2, 4), (3, 1))] == [12, 10, 0]
