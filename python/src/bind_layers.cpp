@@ -194,8 +194,11 @@ void bind_products(nb::module_& m) {
           "__init__",
           [](nn::SparseLinear* self, nb::handle spar_mat, std::optional<Arg> values, OptionalInit b_init, nb::handle,
              Name) {
+            const bt::SparsePattern pattern = pattern_from(spar_mat);
+            if (!values && !nb::hasattr(spar_mat, "data"))
+              nb::raise_type_error("SparseLinear: a SparsePattern has no values; pass them as `values`.");
             const bt::Tensor v = values ? values->get() : tensor_from(nb::object(spar_mat.attr("data")));
-            new (self) nn::SparseLinear(pattern_from(spar_mat), v, b_init);
+            new (self) nn::SparseLinear(pattern, v, b_init);
           },
           "spar_mat"_a, "values"_a = nb::none(), "b_init"_a = nb::none(), "in_size"_a = nb::none(),
           "name"_a = nb::none());

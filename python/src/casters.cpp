@@ -80,6 +80,11 @@ bt::SparsePattern pattern_from(nb::handle h) {
   if (nb::isinstance<bt::SparsePattern>(h)) return nb::cast<bt::SparsePattern>(h);
   if (nb::hasattr(h, "shape") && (nb::hasattr(h, "indptr") || (nb::hasattr(h, "row") && nb::hasattr(h, "col")))) {
     const bt::Ints shape = ints_from(nb::object(h.attr("shape")));
+    bt::require(shape.size() == 2, bt::ErrorKind::Shape, "expected a sparse matrix with two axes, got {}.", text_of(h));
+    // CSC and BSR have the same attributes with other meanings.
+    const auto format = nb::cast<std::string>(nb::str(nb::getattr(h, "format", nb::str("csr"))));
+    bt::require(format == "csr" || format == "coo",
+                "expected a sparse matrix in CSR or COO format, got the format '{}'; convert it with tocsr().", format);
     if (nb::hasattr(h, "indptr"))
       return bt::csr(tensor_from(nb::object(h.attr("indptr"))), tensor_from(nb::object(h.attr("indices"))), shape[0],
                      shape[1]);
@@ -97,7 +102,10 @@ bt::Surrogate surrogate_from(nb::handle h) {
 bt::optim::Schedule schedule_from(nb::handle h) {
   if (nb::isinstance<bt::optim::Schedule>(h)) return nb::cast<bt::optim::Schedule>(h);
   if (nb::isinstance<bt::optim::ReduceOnPlateau>(h)) return nb::cast<bt::optim::ReduceOnPlateau&>(h);
-  return nb::cast<double>(nb::float_(nb::borrow(h)));
+  const double lr = PyFloat_AsDouble(h.ptr());
+  if (!PyErr_Occurred()) return lr;
+  PyErr_Clear();
+  nb::raise_type_error("expected a learning rate (a number or a schedule), got %s", text_of(h).c_str());
 }
 
 bt::nn::StepSize step_size_from(nb::handle h) {

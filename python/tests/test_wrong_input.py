@@ -202,3 +202,16 @@ def test_file_names_with_any_byte():
         for use in (bt.load, bt.save):
             with pytest.raises(bt.FileError, match="zero byte"):
                 use(name, nn.Linear(2, 2))
+
+
+def test_sparse_matrices_of_other_formats():
+    class Matrix:
+        shape, format, data, indptr, indices = (3, 3), "csc", np.ones(2, "f"), np.array([0, 2, 2, 2]), np.array([1, 2])
+
+    with pytest.raises(bt.UserError, match=r"'csc'; convert it with tocsr\(\)"):
+        nn.SparseLinear(Matrix())
+    Matrix.format = "csr"
+    assert nn.SparseLinear(Matrix())(X).tolist() == [0, 1, 1]
+    Matrix.shape = (3,)
+    with pytest.raises(bt.ShapeError, match="two axes"):
+        nn.SparseLinear(Matrix())
