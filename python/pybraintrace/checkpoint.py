@@ -19,6 +19,8 @@ from ._core import Module
 
 
 def _leaves(states: Mapping[Any, Any] | Module) -> dict[str, tuple[Any, str]]:
+    if not isinstance(states, (Mapping, Module)):
+        raise TypeError(f"expected a model, or states by path as model.states() returns them, got {states!r:.80}")
     found = {}
     for path, state in (states.states() if isinstance(states, Module) else states).items():
         dotted = path if isinstance(path, str) else ".".join(map(str, path))

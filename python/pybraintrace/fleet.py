@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from . import _core
+from . import _config, _core
 from ._core import Tensor
 
 
@@ -20,10 +20,8 @@ class Answers(NamedTuple):
 
 
 def _settings(rule: str, lr: float, optimizer: str | dict[str, Any], loss: str, options: dict[str, Any] | None) -> tuple[Any, ...]:
-    import json
-
-    chosen = optimizer if isinstance(optimizer, str) else json.dumps(optimizer)
-    return rule, json.dumps(options or {}), loss, chosen, lr
+    chosen = optimizer if isinstance(optimizer, str) else _config.as_text("optimizer", optimizer)
+    return rule, _config.as_text("options", options or {}), loss, chosen, lr
 
 
 class OnlineStream:

@@ -73,6 +73,8 @@ def from_graph(graph: Any, **options: Any) -> Net:
 
     import nir
 
+    if not isinstance(graph, nir.NIRGraph):
+        raise TypeError(f"from_graph: expected a nir.NIRGraph, got {graph!r:.80}; load reads a file")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "net.nir")
         nir.write(path, graph)

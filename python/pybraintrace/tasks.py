@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _core
+from . import _config, _core
 from ._core.tasks import delta_events, delta_signal, latency_spikes, latency_values, poisson_spikes, task_types
 
 __all__ = ["Batch", "Task", "delta_events", "delta_signal", "latency_spikes", "latency_values", "poisson_spikes", "task_types"]
@@ -39,9 +39,7 @@ class Task:
     """
 
     def __init__(self, description: dict[str, Any] | str, seed: int = 0) -> None:
-        import json
-
-        self._task = _core.tasks.make_task(description if isinstance(description, str) else json.dumps(description), seed)
+        self._task = _core.tasks.make_task(description if isinstance(description, str) else _config.as_text("Task", description), seed)
 
     def batch(self, part: str, index: int, size: int) -> Batch:
         """Return one batch.

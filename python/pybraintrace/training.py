@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import _core
+from . import _config, _core
 from ._core import Predictions
 
 
@@ -41,13 +41,11 @@ class Trainer:
     """
 
     def __init__(self, config: Any, *, together: bool = False, **replaced: Any) -> None:
-        import json
-
         is_file = isinstance(config, (str, os.PathLike))
-        fields = [f"{k.replace('__', '.')}={json.dumps(v) if not isinstance(v, str) else v}" for k, v in replaced.items()]
+        fields = [f"{k.replace('__', '.')}={v if isinstance(v, str) else _config.as_text('Trainer', v)}" for k, v in replaced.items()]
         if not is_file and replaced:
             raise TypeError("Trainer: fields can be replaced only if the configuration is a file; change the dict instead")
-        self._trainer = _core.Trainer(os.fspath(config) if is_file else json.dumps(config), fields, is_file, together)
+        self._trainer = _core.Trainer(os.fspath(config) if is_file else _config.as_text("Trainer", config), fields, is_file, together)
 
     def run(self, progress: bool = False, callback: Callable[[str, int, dict[str, float]], None] | None = None) -> str:
         """Train to the end. Ctrl-C stops between updates.

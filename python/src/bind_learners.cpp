@@ -33,8 +33,22 @@ bt::TraceDecay decay_from(nb::handle h) {
     bt::require(nb::len(h) == 2, "decay_or_rank: expected one value, or two values for x and f.");
     return {decay_from(h[0]).x, decay_from(h[1]).f};
   }
-  if (PyLong_Check(h.ptr())) return bt::TraceDecay::rank(nb::cast<int>(h));
-  return nb::cast<double>(nb::float_(nb::borrow(h)));
+  if (const nb::object whole = nb::steal(PyNumber_Index(h.ptr())); whole.is_valid()) {
+    int        overflows;
+    const long rank = PyLong_AsLongAndOverflow(whole.ptr(), &overflows);
+    bt::require(!overflows && rank == static_cast<int>(rank), "decay_or_rank: the rank {} is out of range.",
+                nb::cast<std::string>(nb::str(whole)));
+    return bt::TraceDecay::rank(static_cast<int>(rank));
+  }
+  PyErr_Clear();
+  const double decay = PyFloat_AsDouble(h.ptr());
+  if (PyErr_Occurred()) {
+    PyErr_Clear();
+    nb::raise_type_error(
+        "decay_or_rank: expected a decay (a float), a rank (an int), or two values for x and f, got %s",
+        nb::cast<std::string>(nb::repr(h)).c_str());
+  }
+  return decay;
 }
 
 bt::RandomFeedback feedback_from(nb::handle h) {

@@ -204,6 +204,19 @@ def test_file_names_with_any_byte():
                 use(name, nn.Linear(2, 2))
 
 
+def test_arguments_that_are_nothing_known():
+    wrong = [(lambda: bt.pure_callback(3, X, X), "expected a function, got 3"), (lambda: bt.pure_callback(lambda x: x, "f4", X), "result_shape_dtypes .* got 'f4'"),
+             (lambda: bt.save("file", X), "expected a model, or states"), (lambda: nn.SparseLinear("matrix"), "CSR or COO .* got 'matrix'"),
+             (lambda: bt.optim.Adam("fast"), "learning rate .* got 'fast'"), (lambda: bt.compile(nn.GRUCell(3, 4), "pp_prop", X, decay_or_rank="a"), "decay_or_rank: .* got 'a'"),
+             (lambda: bt.nir.from_graph({}), "expected a nir.NIRGraph")]
+    for use, words in wrong:
+        with pytest.raises(TypeError, match=words):
+            use()
+    with pytest.raises(bt.UserError, match="rank 1099511627776 is out of range"):
+        bt.compile(nn.GRUCell(3, 4), "pp_prop", X, decay_or_rank=2**40)
+    assert bt.compile(nn.GRUCell(3, 4), "pp_prop", X, decay_or_rank=np.int64(2)).is_compiled
+
+
 def test_sparse_matrices_of_other_formats():
     class Matrix:
         shape, format, data, indptr, indices = (3, 3), "csc", np.ones(2, "f"), np.array([0, 2, 2, 2]), np.array([1, 2])
@@ -215,3 +228,15 @@ def test_sparse_matrices_of_other_formats():
     Matrix.shape = (3,)
     with pytest.raises(bt.ShapeError, match="two axes"):
         nn.SparseLinear(Matrix())
+
+
+def test_numbers_in_configurations():
+    layers = [{"name": "rnn", "type": "gru", "n_in": np.int64(6), "n_rec": 4}, {"name": "out", "type": "linear", "n_in": 4, "n_out": 6}]
+    task = {"type": "copy", "lag": np.int32(2), "count": jnp.asarray(2), "symbols": 4}
+    config = {"model": {"type": "chain", "layers": layers}, "rule": "D_RTRL", "steps": np.int64(1), "task": task}
+    assert bt.Trainer(config).run() == "finished" and bt.tasks.Task(task).length > 0
+    for wrong in (float("nan"), lambda: 1, b"2"):
+        with pytest.raises((TypeError, ValueError), match="Trainer: expected a dict of finite numbers"):
+            bt.Trainer({**config, "steps": wrong})
+    with pytest.raises(TypeError, match="Task: expected a dict"):
+        bt.tasks.Task({"type": object()})
