@@ -385,12 +385,15 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep_axes) {
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keep_axes) {
+  // Sums and squares soon leave the range of half precision, where the mean does not.
+  if (x.dtype() == DType::F16) return convert(mean(convert(x, DType::F32), axes, keep_axes), DType::F16);
   const Tensor real = is_float(x.dtype()) ? x : convert(x, DType::F32);
   const auto   n    = size_along(x.shape(), axes.of(x.rank(), "mean"));
   return sum(real, axes, keep_axes) / static_cast<double>(n);
 }
 
 Tensor var(const Tensor& x, const Axes& axes, bool keep_axes, double correction) {
+  if (x.dtype() == DType::F16) return convert(var(convert(x, DType::F32), axes, keep_axes, correction), DType::F16);
   const Tensor real = is_float(x.dtype()) ? x : convert(x, DType::F32);
   const auto   n    = static_cast<double>(size_along(x.shape(), axes.of(x.rank(), "var")));
   require(n > correction, "var: {} elements per result do not allow a correction of {}.", n, correction);

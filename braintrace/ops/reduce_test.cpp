@@ -50,6 +50,10 @@ TEST(Reduce, Integers) {
   expect_values(prod(ints({65536, 65537})), {65536});
   expect_values(max(ints({-3, -1, -2})), {-1});
   EXPECT_EQ(mean(ints({1, 2})).dtype(), DType::F32);
+  const Tensor halves = convert(tensor({256, 256, 0, 0}, {4}), DType::F16);  // the square of 256 leaves the range
+  EXPECT_EQ(mean(broadcast_to(halves, {20000, 4})).dtype(), DType::F16);
+  expect_values(mean(broadcast_to(halves, {20000, 4})), {128});
+  expect_values(var(halves), {16384});
   expect_values(mean(ints({1, 2})), {1.5});
 }
 

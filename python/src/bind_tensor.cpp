@@ -172,20 +172,22 @@ void bind_tensor(nb::module_& m) {
       c, "any", [](const Tensor& x, const bt::Axes& axes, bool keep) { return bt::any(truth_of(x), axes, keep); },
       "Test whether any element is true.");
   reduction(c, "max", bt::max, "Return the maximum.");
-  reduction(c, "mean", bt::mean, "Return the mean.");
+  reduction(
+      c, "mean", [](const Tensor& x, const bt::Axes& axes, bool keep) { return bt::mean(in_floats(x), axes, keep); },
+      "Return the mean.");
   reduction(c, "min", bt::min, "Return the minimum.");
   reduction(c, "prod", bt::prod, "Return the product of the elements.");
   reduction(c, "sum", bt::sum, "Return the sum of the elements.");
   c.def(
       "var",
       [](const Tensor& x, Given<bt::Axes> axis, bool keepdims, double ddof) {
-        return bt::var(x, axis, keepdims, ddof);
+        return bt::var(in_floats(x), axis, keepdims, ddof);
       },
       "axis"_a = nb::none(), "keepdims"_a = false, "ddof"_a = 0.0, "Return the variance, with divisor N - ddof.");
   c.def(
       "std",
       [](const Tensor& x, Given<bt::Axes> axis, bool keepdims, double ddof) {
-        return bt::sqrt(bt::var(x, axis, keepdims, ddof));
+        return bt::sqrt(bt::var(in_floats(x), axis, keepdims, ddof));
       },
       "axis"_a = nb::none(), "keepdims"_a = false, "ddof"_a = 0.0,
       "Return the standard deviation, with divisor N - ddof.");

@@ -53,6 +53,13 @@ def test_types_of_new_arrays():
         assert float(jnp.sum(np.array([1e9, 1.0, -1e9], "f"), dtype="float64")) == 1.0
 
 
+def test_means_keep_their_digits():
+    assert float(jnp.mean(np.ones(70000, "f2"))) == 1 and float(jnp.var(np.array([256, 0], "f2"))) == 16384 and jnp.std(np.ones(3, "f2")).dtype == np.float16
+    with bt.environ.context(precision=64):
+        x = np.array([2**30 + 1, 2**30 + 3])
+        assert float(jnp.mean(x)) == 2**30 + 2 and float(jnp.var(x)) == 1 and jnp.asarray(x).std().dtype == np.float64
+
+
 def test_differences_of_bools_are_errors():
     b = jnp.asarray([True, False])
     for wrong in (lambda: b - b, lambda: b - True, lambda: -b, lambda: jnp.subtract(b, b), lambda: jnp.negative(b), lambda: np.subtract(np.ones(2, bool), b)):
