@@ -243,6 +243,11 @@ bool Module::erase(const std::string& name) {
   return true;
 }
 
+std::string Module::setting(const std::string& name) const {
+  const Entry* found = node_->find(name);
+  return found ? found->text : "";
+}
+
 std::vector<std::string> Module::part_names() const {
   std::vector<std::string> names;
   for (const Entry& e : node_->entries) names.push_back(e.name);

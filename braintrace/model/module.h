@@ -61,6 +61,7 @@ class Module {
   void                     set_field(const std::string& name, std::string text);
   bool                     erase(const std::string& name);  // false if there is no such part
   std::vector<std::string> part_names() const;              // in order of registration
+  std::string setting(const std::string& name) const;       // the text that shows a setting; empty if there is none
 
   // The name of the class, for printing and messages.
   virtual std::string type_name() const;

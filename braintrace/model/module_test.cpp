@@ -299,6 +299,7 @@ TEST(DynamicModule, PartsAreSetReplacedAndErasedByName) {
   EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"out.weight", "w"}));
   model.set_child("out", second);  // its position in the order does not change
   EXPECT_EQ(model.part_names(), (std::vector<std::string>{"out", "w", "size"}));
+  EXPECT_EQ(model.setting("size") + model.setting("w") + model.setting("none"), "2");
   EXPECT_EQ(model.state_at(Path::dotted("out.weight")), second.weight);
   model.set_child("w", first);  // a module may replace a state
   EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"out.weight", "w.weight"}));

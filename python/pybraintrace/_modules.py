@@ -78,6 +78,16 @@ class Part:
         return f"{self._name}({', '.join('.'.join(map(str, p)) for p in self._states)})"
 
 
+def setting_of(text: str) -> Any:
+    """Return the value of a setting of a layer from its text; NotImplemented if the text is a description, such as that of a function."""
+    import ast
+
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return NotImplemented
+
+
 def call_hook(method: Callable[..., Any], batch_size: int | None) -> None:
     """Call init_state or reset_state with the batch size by name or position, or without it, as its signature requires."""
     try:

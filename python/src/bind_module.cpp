@@ -2,13 +2,14 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "bindings.h"
+#include "braintrace/nn/dynamics.h"
 #include "module.h"
 
 namespace pybraintrace {
 
 namespace {
 
-// Parts of a C++ layer, by the names of its states: layer.h, layer.Wz.
+// Parts of a C++ layer, by the names of its states, and its settings: layer.h, layer.Wz, layer.in_size.
 nb::object part_named(nb::handle self, const std::string& name) {
   if (!name.starts_with("__")) {
     bt::StateMap below;
@@ -19,7 +20,17 @@ nb::object part_named(nb::handle self, const std::string& name) {
       for (size_t i = 1; i < path.keys().size(); ++i) rest = rest / path.keys()[i];
       below.emplace_back(rest, state);
     }
-    if (!below.empty()) return nb::module_::import_("pybraintrace._modules").attr("Part")(name, dict_of(below));
+    nb::module_ modules = nb::module_::import_("pybraintrace._modules");
+    if (!below.empty()) return modules.attr("Part")(name, dict_of(below));
+    const auto& module = nb::cast<bt::Module&>(self);
+    // A neuron has one size, by three names.
+    const bool        is_size = name == "varshape" || name == "out_size";
+    const bool        has_one = dynamic_cast<const bt::nn::Neuron*>(&module) != nullptr;
+    const std::string text    = module.setting(is_size && has_one ? "in_size" : name);
+    if (!dynamic_cast<const PyParts*>(&module) && !text.empty()) {
+      nb::object value = modules.attr("setting_of")(text);
+      if (!value.is(nb::handle(Py_NotImplemented))) return value;
+    }
   }
   PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%s'",
                nb::cast<std::string>(nb::str(self.type().attr("__name__"))).c_str(), name.c_str());

@@ -590,3 +590,14 @@ def test_a_layer_of_the_library_keeps_its_update_and_its_parts():
     for part in (nn.Linear(2, 2), bt.ParamState(np.ones(2, "f"))):
         with pytest.raises(TypeError, match="Named: 'more' cannot be added to a layer"):
             Named(2).more = part
+
+
+def test_settings_of_layers_are_attributes():
+    with bt.environ.context(dt=1.0):
+        linear, neuron, readout = nn.Linear(3, 4), nn.LIF((2, 3), tau=20.0), nn.LeakyRateReadout(4, 2)
+    assert (linear.in_size, linear.out_size, linear.w_mask) == ((3,), (4,), None) and nn.GRUCell(3, 4).out_size == readout.in_size == (4,)
+    assert neuron.in_size == neuron.out_size == neuron.varshape == (2, 3) and neuron.tau == 20
+    assert nn.LIF(linear.out_size).varshape == (4,) and nn.Conv2d((8, 8, 3), 4, 3).out_size == (8, 8, 4)
+    for layer, name in ((neuron, "spk_fun"), (linear, "varshape"), (linear, "units"), (nn.ReLU(), "in_size")):
+        with pytest.raises(AttributeError, match=name):
+            getattr(layer, name)
