@@ -22,7 +22,7 @@ class Size {
   Size(Ints dims) : dims_(std::move(dims)) {}
 
   const Ints& dims() const { return dims_; }
-  int64_t     last() const { return dims_.back(); }
+  int64_t     last() const { return dims_.empty() ? 0 : dims_.back(); }
   size_t      rank() const { return dims_.size(); }
   std::string text() const;  // (10,) or (28, 28, 1)
   // Throws UserError unless every entry is positive.

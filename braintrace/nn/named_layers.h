@@ -108,27 +108,27 @@ struct Dropout3d : Dropout {
 inline std::string pool_name(PoolKind kind, size_t axes) {
   return (kind == PoolKind::Max ? "MaxPool" : "AvgPool") + std::to_string(axes) + "d";
 }
+// D sizes, from as many or from one for all axes.
+template <size_t D>
+Ints per_axis(const Ints& sizes, const char* what) {
+  require(sizes.size() == 1 || sizes.size() == D, "pooling: {} needs 1 or {} entries, got {}.", what, D,
+          Size(sizes).text());
+  return sizes.size() == D ? sizes : Ints(D, sizes[0]);
+}
 // Pooling over D spatial axes; the default stride is the kernel's size. One number holds for all axes.
 template <PoolKind kind, size_t D>
 struct PoolNd : Pool {
   static constexpr size_t axes = D;
   explicit PoolNd(const Size& kernel_size, const Ints& stride = {}, const Padding& padding = Padding::valid())
-      : Pool(kind, {.window  = per_axis(kernel_size.dims(), "kernel_size"),
-                    .stride  = stride.empty() ? stride : per_axis(stride, "stride"),
+      : Pool(kind, {.window  = per_axis<D>(kernel_size.dims(), "kernel_size"),
+                    .stride  = stride.empty() ? stride : per_axis<D>(stride, "stride"),
                     .padding = padding,
                     .layout  = {}}) {}
   std::string type_name() const override { return pool_name(kind, D); }
-
- private:
-  static Ints per_axis(const Ints& sizes, const char* what) {
-    require(sizes.size() == 1 || sizes.size() == D, "pooling: {} needs 1 or {} entries, got {}.", what, D,
-            Size(sizes).text());
-    return sizes.size() == D ? sizes : Ints(D, sizes[0]);
-  }
 };
 template <PoolKind kind, size_t D>
 struct AdaptivePoolNd : AdaptivePool {
-  explicit AdaptivePoolNd(const Size& out) : AdaptivePool(kind, out.rank() == D ? out.dims() : Ints(D, out.last())) {}
+  explicit AdaptivePoolNd(const Size& out) : AdaptivePool(kind, per_axis<D>(out.dims(), "target_size")) {}
   std::string type_name() const override { return "Adaptive" + pool_name(kind, D); }
 };
 

@@ -240,3 +240,12 @@ def test_numbers_in_configurations():
             bt.Trainer({**config, "steps": wrong})
     with pytest.raises(TypeError, match="Task: expected a dict"):
         bt.tasks.Task({"type": object()})
+
+
+@pytest.mark.parametrize("name", ["AdaptiveAvgPool2d", "AdaptiveMaxPool2d", "AvgPool2d", "MaxPool2d"])
+def test_sizes_of_windows(name):
+    for sizes in ((), (2, 2, 2)):
+        with pytest.raises(bt.UserError, match="needs 1 or 2 entries"):
+            getattr(nn, name)(sizes)
+    x = np.ones((4, 4, 1), "f")
+    assert getattr(nn, name)(2)(x).tolist() == getattr(nn, name)((2, 2))(x).tolist()
