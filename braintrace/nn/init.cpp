@@ -166,12 +166,14 @@ Initializer exponential(double scale) {
                  [=](Rng& r) { return -scale * std::log(1 - r.uniform()); });
 }
 Initializer gamma(double shape, double scale) {
-  require(shape > 0 && scale > 0, "gamma: shape and scale must be positive, got {} and {}.", shape, scale);
+  require(shape > 0 && std::isfinite(shape) && scale > 0,
+          "gamma: shape and scale must be positive and finite, got {} and {}.", shape, scale);
   return sampled(fmt::format("gamma({}, {})", shape, scale), any_number,
                  [=](Rng& r) { return scale * gamma_draw(r, shape); });
 }
 Initializer beta(double a, double b) {
-  require(a > 0 && b > 0, "beta: both parameters must be positive, got {} and {}.", a, b);
+  require(a > 0 && b > 0 && std::isfinite(a) && std::isfinite(b),
+          "beta: both parameters must be positive and finite, got {} and {}.", a, b);
   return sampled(fmt::format("beta({}, {})", a, b), any_number, [=](Rng& r) {
     const double x = gamma_draw(r, a), y = gamma_draw(r, b);
     return x / (x + y);

@@ -187,7 +187,7 @@ def test_weights_drawn_inside_a_trace():
 def test_sizes_that_nothing_can_have():
     for wrong, words in ((lambda: nn.RMSNorm(-1), "not be negative"), (lambda: nn.RMSNorm(0), "RMSNorm: .*positive"), (lambda: nn.BatchNorm1d(-2**63), "not be negative"),
                          (lambda: nn.PReLU(-3), "not be negative"), (lambda: bt.init.Normal()((2, -1)), "not be negative"), (lambda: jnp.arange(2**63), "too many to hold"),
-                         (lambda: jnp.arange(1e300), "too many to hold")):
+                         (lambda: jnp.arange(1e300), "too many to hold"), (lambda: bt.init.Gamma(float("inf")), "gamma: .*finite")):
         with pytest.raises(bt.UserError, match=words):
             wrong()
 
