@@ -47,7 +47,7 @@ class OnlineLearner(pybraintrace._core.OnlineLearner):
                     sequences: trees of arrays with a leading time axis.
                     step_fn: function of one step's inputs that calls the learner once and returns the loss of the step.
                     mask: weight of each step's loss, [T], or [T, ...] with the shape of the losses.
-                    chunk_size: steps per window, or 'all'; default: all, at most 128.
+                    chunk_size: steps per window, or 'all'; default: all, at most 128; one with `vmap=True`.
                     weights: parameters by path; default: all of the model.
                     reduction: 'mean' or 'sum' over steps.
                     loss_output: 'per_step', 'masked' or 'scalar'.
