@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,18 @@ class _Update:
     def add(self, value: Any) -> Tensor:
         """Return a copy with `value` added at x[key]; repeated indices accumulate."""
         return self._tensor._set_at(self._key, value, "add")
+
+    def subtract(self, value: Any) -> Tensor:
+        """Return a copy with `value` subtracted at x[key]; repeated indices accumulate."""
+        return self.add(-_core.ops.asarray(value))
+
+    def power(self, value: Any) -> Tensor:
+        """Return a copy with x[key] raised to the power `value`; repeated indices count once."""
+        return self.set(self.get() ** value)
+
+    def apply(self, function: Callable[[Tensor], Any]) -> Tensor:
+        """Return a copy with function(x[key]) at x[key]; repeated indices count once."""
+        return self.set(function(self.get()))
 
     def multiply(self, value: Any) -> Tensor:
         """Return a copy with x[key] multiplied by `value`; repeated indices accumulate."""

@@ -24,6 +24,7 @@ _ops = _core.ops
 ndarray = Array = Tensor
 float16, float32, float64 = _np.float16, _np.float32, _np.float64
 int32, int64, uint32, bool_ = _np.int32, _np.int64, _np.uint32, _np.bool_
+dtype, finfo, iinfo, issubdtype, floating, integer = _np.dtype, _np.finfo, _np.iinfo, _np.issubdtype, _np.floating, _np.integer
 pi, e, inf, nan, newaxis = _np.pi, _np.e, _np.inf, _np.nan, None
 
 # Elementwise functions by their NumPy names, and the operations that implement them.
@@ -502,6 +503,14 @@ class linalg:
         """Return the QR decomposition of a matrix. Not available for traced tensors."""
         q, r = _np.linalg.qr(_np.asarray(x))
         return asarray(q), asarray(r)
+
+
+from ._composed import (  # noqa: E402 - they use the functions above
+    append, array_split, atleast_2d, average, bincount, broadcast_arrays, column_stack, copysign, corrcoef, count_nonzero,
+    cov, cross, deg2rad, degrees, diagonal, diff, digitize, dstack, fliplr, flipud, fmax, fmin, heaviside, hypot,
+    identity, inner, interp, isclose, isin, kron, log10, logaddexp, logspace, median, nan_to_num, nanmax, nanmean, nanmin,
+    nansum, percentile, permute_dims, polyval, ptp, quantile, rad2deg, radians, rot90, searchsorted, select, signbit,
+    sinc, trace, tri, tril_indices, triu_indices, trunc, vdot)
 
 
 def __getattr__(name: str) -> Any:

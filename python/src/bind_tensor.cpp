@@ -58,6 +58,9 @@ void reduction(nb::class_<Tensor>& c, const char* name, Reduction f, const char*
       "axis"_a = nb::none(), "keepdims"_a = false, doc);
 }
 
+// A function of bt.numpy.
+nb::object in_python(const char* name) { return nb::module_::import_("pybraintrace.numpy").attr(name); }
+
 Tensor truth_of(const Tensor& x) { return x.dtype() == bt::DType::Bool ? x : bt::convert(x, bt::DType::Bool); }
 
 Tensor take(const Tensor& x, const Arg& indices, int64_t axis) {
@@ -110,6 +113,9 @@ void bind_tensor(nb::module_& m) {
       "nbytes", [](const Tensor& t) { return t.type().bytes(); }, "Total size of the elements in bytes.");
   c.def_prop_ro(
       "T", [](const Tensor& t) { return t.T(); }, "The tensor with its axes reversed.");
+  c.def_prop_ro(
+      "mT", [](nb::handle self) { return nb::cast<Tensor>(in_python("swapaxes")(self, -1, -2)); },
+      "The matrices in the last two axes, transposed.");
   c.def_prop_ro("weak_type", &Tensor::is_weak,
                 "Whether the tensor is weakly typed, that is, adopts the dtype of the other operand.");
   c.def_prop_ro("is_traced", &Tensor::is_traced, "Whether this is a traced value, which has no elements yet.");
@@ -250,6 +256,31 @@ void bind_tensor(nb::module_& m) {
         return bt::transpose(x, ints_from(perm));
       },
       "Permute the axes; without arguments, reverse them.");
+  c.def(
+      "swapaxes",
+      [](nb::handle self, int64_t axis1, int64_t axis2) { return in_python("swapaxes")(self, axis1, axis2); },
+      "axis1"_a, "axis2"_a, nb::sig("def swapaxes(self, axis1: int, axis2: int) -> Tensor"), "Exchange two axes.");
+  c.def(
+      "repeat", [](nb::handle self, nb::handle n, nb::handle axis) { return in_python("repeat")(self, n, axis); },
+      "repeats"_a, "axis"_a.none() = nb::none(),
+      nb::sig("def repeat(self, repeats: pybraintrace.typing.ArrayLike, axis: int | None = None) -> Tensor"),
+      "Repeat each element along an axis, all equally often or each a number of times; None flattens first.");
+  c.def(
+      "diagonal",
+      [](nb::handle self, int64_t offset, int64_t axis1, int64_t axis2) {
+        return in_python("diagonal")(self, offset, axis1, axis2);
+      },
+      "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1,
+      nb::sig("def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor"),
+      "Return a diagonal of the matrices in two axes, as the last axis.");
+  c.def(
+      "trace",
+      [](nb::handle self, int64_t offset, int64_t axis1, int64_t axis2) {
+        return in_python("trace")(self, offset, axis1, axis2);
+      },
+      "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1,
+      nb::sig("def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor"),
+      "Return the sum of a diagonal.");
   c.def(
       "squeeze",
       [](const Tensor& x, std::optional<Dims> axis) {

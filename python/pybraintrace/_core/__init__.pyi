@@ -94,6 +94,10 @@ class Tensor:
         """The tensor with its axes reversed."""
 
     @property
+    def mT(self) -> Tensor:
+        """The matrices in the last two axes, transposed."""
+
+    @property
     def weak_type(self) -> bool:
         """
         Whether the tensor is weakly typed, that is, adopts the dtype of the other operand.
@@ -269,6 +273,20 @@ class Tensor:
 
     def transpose(self, *args) -> Tensor:
         """Permute the axes; without arguments, reverse them."""
+
+    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
+        """Exchange two axes."""
+
+    def repeat(self, repeats: pybraintrace.typing.ArrayLike, axis: int | None = None) -> Tensor:
+        """
+        Repeat each element along an axis, all equally often or each a number of times; None flattens first.
+        """
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """Return a diagonal of the matrices in two axes, as the last axis."""
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """Return the sum of a diagonal."""
 
     def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor:
         """Remove axes of size one: the given ones, or all."""
