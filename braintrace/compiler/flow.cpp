@@ -2,7 +2,6 @@
 #include "braintrace/compiler/flow.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -116,7 +115,10 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
       if (!stopped) want(in);
     }
   }
+  return region_of(p, needed, from, to);
+}
 
+Region region_of(const Program& p, const std::set<int32_t>& eqns, const Vars& from, const Vars& to) {
   Region                       region;
   std::unordered_map<Var, Var> id;
   auto&                        q = region.program;
@@ -131,7 +133,7 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
     return it->second;
   };
   std::unordered_map<int32_t, int32_t> notes{{0, 0}};  // of its equations
-  for (int32_t e : needed) {
+  for (int32_t e : eqns) {
     const Eqn& eqn            = p.eqns[e];
     const auto [note, is_new] = notes.try_emplace(eqn.note, static_cast<int32_t>(q.notes.size()));
     if (is_new) q.notes.push_back(p.notes[eqn.note]);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "braintrace/ir/op.h"
 
@@ -44,5 +45,7 @@ struct Region {
   std::vector<int32_t> eqns;       // indices of its equations there
 };
 Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stops& stops = {});
+// These equations of a program as a region, however they are connected.
+Region region_of(const Program& p, const std::set<int32_t>& eqns, const Vars& from, const Vars& to);
 
 }  // namespace braintrace

@@ -2,6 +2,7 @@
 #include "braintrace/executor/step.h"
 
 #include <algorithm>
+#include <set>
 
 #include "braintrace/compiler/trace_type.h"
 #include "braintrace/control/scan.h"
@@ -21,6 +22,10 @@ namespace {
 
 Tensor last_row(const Tensor& t) { return row(t, t.shape()[0] - 1); }
 Tensor but_last_row(const Tensor& t) { return slice_axis(t, 0, 0, t.shape()[0] - 1); }
+
+void scatter_ids(const Vars& at, const Vars& ids, Vars& all) {
+  for (size_t i = 0; i < at.size(); ++i) all[at[i]] = ids[i];
+}
 
 bool passes_trainable(const Region& chain) {
   return std::any_of(chain.program.eqns.begin(), chain.program.eqns.end(), [](const Eqn& e) { return e.op->etp; });
@@ -95,9 +100,13 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when)
       info_(graph.module_info),
       flow_(info_.program(), info_.entries()),
       is_exit_(info_.program().types.size()),
+      follows_(info_.program().types.size()),
       values_(info_.program().types.size()) {
   const Program& p = info_.program();
   for (const HiddenVar& h : info_.hidden) is_exit_[h.out] = true;
+  Vars y;
+  for (const auto& relation : graph.hidden_param_op_relations) y.push_back(relation.y);
+  for (Var v : reach_forward(flow_, y)) follows_[v] = true;
   Tensors seen = inputs;
   for (size_t i = 0; when.defined() && i < seen.size(); ++i)
     seen[i] = checked_finite(seen[i], when, describe_input(info_, i));
@@ -220,8 +229,32 @@ Tensor Step::old_credit(const HiddenGroup& g, const Tensors& ct) const {
   return g.concat_hidden(instantiated(O, flow_.program.types_of(from)));
 }
 
+// The equations on paths from trainable operations to a group, with these operations. Equations elsewhere in the step
+// make no difference to the group, and a deep network has many of them.
+Region Step::reaching(const HiddenGroup& g, const Stops& stops) const {
+  std::set<int32_t> eqns;
+  Vars              from, to = g.exits();
+  for (const auto& relation : graph_.hidden_param_op_relations)
+    if (relation.reaches(g.index)) eqns.insert(relation.eqn);
+  for (int32_t e : eqns) {
+    const Eqn& eqn = flow_.program.eqns[e];
+    from           = joined(from, eqn.out);
+    to             = joined(to, eqn.in);  // an operation may read the result of another
+  }
+  const Region between = cut_region(flow_, from, to, stops);
+  eqns.insert(between.eqns.begin(), between.eqns.end());
+  return region_of(flow_.program, eqns, {}, g.exits());
+}
+
 void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const {
-  const HiddenGroup& g = graph_.hidden_groups[group];
+  const HiddenGroup& g       = graph_.hidden_groups[group];
+  Mask               is_held = is_exit_;
+  for (Var v : g.exits()) is_held[v] = false;
+  const Region near = reaching(g, {.value = [&](Var v) { return is_held[v]; }});
+  Vars         outer(near.program.types.size(), -1);  // ids in the step
+  scatter_ids(near.program.constants, near.constants, outer);
+  for (size_t i = 0; i < near.eqns.size(); ++i)
+    scatter_ids(near.program.eqns[i].out, flow_.program.eqns[near.eqns[i]].out, outer);
   // Turn the operands of trainable operations into separate inputs, so that a weight that a plain operation also reads
   // is differentiated only through the trainable one. If another trainable operation produces an operand,
   // differentiation continues through it, unless the operand's chain already includes that operation: the input is then
@@ -229,41 +262,39 @@ void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) cons
   struct Use {
     int relation, trainable;
   };
-  Vars made;  // values that depend on trainable operations
-  for (const auto& relation : graph_.hidden_param_op_relations) made.push_back(relation.y);
-  made = reach_forward(flow_, made);
   std::vector<Use>                uses;
-  Program                         split = flow_.program;
+  Program                         split = near.program;
   std::map<int, std::vector<Eqn>> sums;  // additions to insert before an equation
   Vars                            from;
   Tensors                         operands;
   for (size_t r = 0; r < graph_.hidden_param_op_relations.size(); ++r) {
     const auto& relation = graph_.hidden_param_op_relations[r];
     if (!relation.reaches(group)) continue;
+    const auto place = std::lower_bound(near.eqns.begin(), near.eqns.end(), relation.eqn) - near.eqns.begin();
     for (size_t k = 0; k < relation.trainables.size(); ++k) {
-      const Var v = relation.trainables[k].operand;
+      const Trainable& t = relation.trainables[k];
       uses.push_back({static_cast<int>(r), static_cast<int>(k)});
+      Var&      read = split.eqns[place].in[t.slot];
+      const Var v    = near.program.eqns[place].in[t.slot];
       from.push_back(split.add_value(split.type(v)));
       split.args.push_back(from.back());
-      Var& read = split.eqns[relation.eqn].in[relation.trainables[k].slot];
-      if (!contains(made, v) || passes_trainable(relation.trainables[k].chain)) {
-        operands.push_back(values_[v]);
+      if (!follows_[t.operand] || passes_trainable(t.chain)) {
+        operands.push_back(values_[t.operand]);
         read = from.back();
       } else {
         operands.emplace_back(split.type(v), 0);
         const Var sum = split.add_value(split.type(v));
-        sums[relation.eqn].push_back({&add_op, {v, from.back()}, {sum}, {}, split.eqns[relation.eqn].note});
+        sums[place].push_back({&add_op, {v, from.back()}, {sum}, {}, split.eqns[place].note});
         read = sum;
       }
     }
   }
   for (auto it = sums.rbegin(); it != sums.rend(); ++it)
     split.eqns.insert(split.eqns.begin() + it->first, it->second.begin(), it->second.end());
-  Mask held = is_exit_;
-  held.resize(split.types.size());
-  for (Var v : g.exits()) held[v] = false;
-  const Flow    flow(split, info_.entries());
-  const Region  way  = cut_region(flow, from, g.exits(), {.value = [&](Var v) { return held[v]; }});
+  const Flow flow(split);
+  Region     way     = cut_region(flow, from, split.results,
+                                  {.value = [&](Var v) { return v < std::ssize(outer) && is_held[outer[v]]; }});
+  way.constants      = gather(outer, way.constants);
   const Tensors back = pull_region(way, operands, g.split_hidden(F));
   for (size_t i = 0; i < uses.size(); ++i)
     if (back[i].defined()) add_operand_gradient(uses[i].relation, uses[i].trainable, back[i], leaf_gradients);

@@ -104,11 +104,13 @@ class Step {
   // Cotangents of the region's arguments.
   Tensors pull_region(const Region& region, const Tensors& args, const Tensors& ct) const;
   Tensor  old_credit(const HiddenGroup& g, const Tensors& ct) const;
+  Region  reaching(const HiddenGroup& g, const Stops& stops) const;
 
   const ETraceGraph&                    graph_;
   const ModuleInfo&                     info_;
   Flow                                  flow_;
-  Mask                                  is_exit_;
+  Mask                                  is_exit_;  // of each value: a new value of a hidden state
+  Mask                                  follows_;  // of each value: depends on a trainable operation
   Values                                values_;
   std::map<int, Tensor>                 D_;
   std::map<std::pair<int, int>, Tensor> D_f_;

@@ -9,10 +9,11 @@
 
 namespace {
 
-std::atomic<int64_t> count{0};
+std::atomic<int64_t> count{0}, bytes{0};
 
 void* counted(size_t n, size_t alignment = alignof(std::max_align_t)) noexcept {
   ++count;
+  bytes += static_cast<int64_t>(n);
   void* p = nullptr;  // of n bytes, where aligned_alloc wants a multiple of the alignment: 2 MB for large pages
   return posix_memalign(&p, alignment, n) == 0 ? p : nullptr;
 }
@@ -35,5 +36,6 @@ void  operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p)
 namespace braintrace::testing_support {
 
 int64_t allocations() { return count; }
+int64_t allocated_bytes() { return bytes; }
 
 }  // namespace braintrace::testing_support

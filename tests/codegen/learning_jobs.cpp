@@ -36,23 +36,31 @@ class Spiking : public nn::Module {
   Population neuron;
 };
 
-std::shared_ptr<nn::Module> cell_of(const LearningOptions& o) {
-  if (o.kind == "rnn") return std::make_shared<nn::ValinaRNNCell>(o.n_in, o.n, nn::CellOptions{.activation = "tanh"});
-  if (o.kind == "gru") return std::make_shared<nn::GRUCell>(o.n_in, o.n);
-  if (o.kind == "lstm") return std::make_shared<nn::LSTMCell>(o.n_in, o.n);
-  if (o.kind == "alif") return std::make_shared<Spiking<nn::ALIF>>(o.n_in, o.n);
-  return std::make_shared<Spiking<nn::LIF>>(o.n_in, o.n);
+std::shared_ptr<nn::Module> cell_of(const LearningOptions& o, int64_t n_in) {
+  if (o.kind == "rnn") return std::make_shared<nn::ValinaRNNCell>(n_in, o.n, nn::CellOptions{.activation = "tanh"});
+  if (o.kind == "gru") return std::make_shared<nn::GRUCell>(n_in, o.n);
+  if (o.kind == "lstm") return std::make_shared<nn::LSTMCell>(n_in, o.n);
+  if (o.kind == "alif") return std::make_shared<Spiking<nn::ALIF>>(n_in, o.n);
+  return std::make_shared<Spiking<nn::LIF>>(n_in, o.n);
 }
 
 class Net : public nn::Module {
  public:
-  explicit Net(const LearningOptions& o) : cell(cell_of(o)), out(o.n, o.n_out) {
-    children({{"cell", *cell}, {"out", out}});
+  explicit Net(const LearningOptions& o) : out(o.n, o.n_out) {
+    for (int64_t i = 0; i < o.layers; ++i) {
+      cells.push_back(cell_of(o, i == 0 ? o.n_in : o.n));
+      children({{i == 0 ? "cell" : fmt::format("cell{}", i), *cells.back()}});
+    }
+    children({{"out", out}});
   }
-  Tensor update(const Tensor& x) override { return out(cell->update(x)); }
+  Tensor update(const Tensor& x) override {
+    Tensor y = x;
+    for (const auto& cell : cells) y = cell->update(y);
+    return out(y);
+  }
 
-  std::shared_ptr<nn::Module> cell;
-  nn::Linear                  out;
+  std::vector<std::shared_ptr<nn::Module>> cells;
+  nn::Linear                               out;
 };
 
 std::shared_ptr<OnlineLearner> learner_named(const std::string& rule, Module& model) {

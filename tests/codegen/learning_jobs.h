@@ -15,7 +15,7 @@ struct LearningOptions {
   std::string rule  = "D_RTRL";
   Form        form  = Form::Step;
   DType       dtype = DType::F64;
-  int64_t     batch = 3, n_in = 4, n = 6, n_out = 2, steps = 5;
+  int64_t     batch = 3, n_in = 4, n = 6, n_out = 2, steps = 5, layers = 1;
   bool        first = true;  // a step has run, so that traces are not zero
 };
 

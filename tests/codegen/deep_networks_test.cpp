@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tracing of deep networks grows with the number of layers. Bytes that it allocates are counted: unlike
+// seconds, these do not depend on other work on the machine.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/codegen/allocations.h"
+#include "tests/codegen/learning_jobs.h"
+
+namespace braintrace {
+namespace {
+
+using testing_support::allocated_bytes;
+using testing_support::Form;
+using testing_support::learning_job;
+
+constexpr int64_t few = 10, more = 20, many = 40;
+
+Program deep(int64_t layers) {
+  return learning_job({.kind   = "gru",
+                       .form   = Form::Sequence,
+                       .dtype  = DType::F32,
+                       .batch  = 1,
+                       .n_in   = 3,
+                       .n      = 3,
+                       .layers = layers})
+      .program;
+}
+
+// How the bytes that `work` of a number of layers allocates grow. From few to more layers and from more to many, work
+// that is linear grows by a factor of two, and quadratic work by four.
+template <class Work>
+double growth(const Work& work) {
+  const auto count = [&](int64_t layers) {
+    const int64_t before = allocated_bytes();
+    work(layers);
+    return static_cast<double>(allocated_bytes() - before);
+  };
+  count(few);  // also what happens only once
+  const double a = count(few), b = count(more), c = count(many);
+  return (c - b) / (b - a);
+}
+
+TEST(DeepNetworks, GrowthTellsLinearFromQuadratic) {
+  const auto allocate = [](int64_t times) {
+    for (int64_t i = 0; i < times; ++i) std::vector<int64_t>(8);
+  };
+  EXPECT_NEAR(growth([&](int64_t layers) { allocate(100 * layers); }), 2, 0.01);
+  EXPECT_NEAR(growth([&](int64_t layers) { allocate(layers * layers); }), 4, 0.01);
+}
+
+TEST(DeepNetworks, TracingGrowsWithTheLayers) {
+  EXPECT_LT(growth([](int64_t layers) { deep(layers); }), 2.1);
+}
+
+}  // namespace
+}  // namespace braintrace
