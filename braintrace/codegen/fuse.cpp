@@ -98,7 +98,7 @@ class Fuser {
       for (int32_t i : stages_[s].eqns)
         for (Var v : p_.eqns[i].out)
           if (memory_[v] == v) stages_[s].writes.push_back(v);
-    return {ordered(), memory_};
+    return {ordered(), memory_, producer_};
   }
 
  private:

@@ -29,8 +29,9 @@ struct Stage {
 };
 
 struct Fused {
-  std::vector<Stage> stages;
-  Vars               memory;  // per value: the value whose memory holds it, or -1
+  std::vector<Stage>   stages;
+  Vars                 memory;    // per value: the value whose memory holds it, or -1
+  std::vector<int32_t> producer;  // of each value: equation index, -1 for inputs
 };
 
 // If the pass is disabled, every equation has its own loop nest.

@@ -37,8 +37,8 @@ Kernel by_host(Site& s) {
 
 }  // namespace
 
-Kernel Scheduler::kernel(const Program& p, const Eqn& e, const Vars& memory) {
-  Site       site{*this, p, e, memory};
+Kernel Scheduler::kernel(const Program& p, const Eqn& e, const Fused& fused) {
+  Site       site{*this, p, e, fused.memory, fused.producer};
   const auto rule = table().find(e.op);
   if (rule == table().end()) return by_host(site);
   const Vars values = joined(e.in, e.out);

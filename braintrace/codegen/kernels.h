@@ -15,7 +15,7 @@ class Scheduler {
 
   FunctionPtr function(const Program& program);  // for a lowered program
   int64_t     constant(const Array& value);      // its index; equal arrays share one
-  Kernel      kernel(const Program& p, const Eqn& e, const Vars& memory);
+  Kernel      kernel(const Program& p, const Eqn& e, const Fused& fused);
 
   Options  options;  // with the depth of the function at work
   Schedule schedule;
@@ -23,10 +23,11 @@ class Scheduler {
 
 // An equation that needs its own kernel.
 struct Site {
-  Scheduler&     in_schedule;
-  const Program& p;
-  const Eqn&     e;
-  const Vars&    memory;
+  Scheduler&                  in_schedule;
+  const Program&              p;
+  const Eqn&                  e;
+  const Vars&                 memory;
+  const std::vector<int32_t>& producer;
 
   const Target& target() const { return in_schedule.options.target; }
   Var           in(size_t i) const { return memory[e.in[i]]; }

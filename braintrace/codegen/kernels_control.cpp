@@ -29,7 +29,7 @@ TimeLoop::Stacked stacked_input(const Site& s, size_t arg, const Type& row) {
   if (s.memory[v] >= 0) return {arg, {{s.memory[v], 0, 0}}, row.bytes(), 0, true};
   TimeLoop::Stacked out{arg, {}, row.bytes(), 0, false};
   int64_t           step = 0;
-  for (const Piece& piece : dense_pieces(s.p, producers(s.p), v)) {
+  for (const Piece& piece : dense_pieces(s.p, s.producer, v)) {
     out.pieces.push_back({s.memory[piece.base], piece.at * static_cast<int64_t>(size_of(row.dtype)), step});
     step += piece.size / row.size();
   }
@@ -43,7 +43,7 @@ Vars memory_read(const Site& s) {
     if (s.memory[v] >= 0)
       out.push_back(s.memory[v]);
     else
-      for (const Piece& piece : dense_pieces(s.p, producers(s.p), v)) out.push_back(piece.base);
+      for (const Piece& piece : dense_pieces(s.p, s.producer, v)) out.push_back(piece.base);
   return out;
 }
 
@@ -141,12 +141,12 @@ class ScanKernel {
     std::map<size_t, std::vector<size_t>> stacks;  // outputs by the result of the body that they stack
     for (Var v : memory_read(s_)) ++readers[v];
     for (size_t y = scan_.carry; y < s_.e.out.size(); ++y) stacks[step_.slot[y]].push_back(y);
-    for (const auto& [result, arg] : loop_.body->in_place) {
-      if (arg < scan_.consts + scan_.carry || has_rows(arg) != rows_.has_value()) continue;
+    for (size_t arg = scan_.consts + scan_.carry; arg < loop_.body->in_place.args.size(); ++arg) {
       const Var x = s_.memory[s_.e.in[arg]];
-      if (readers[x] != 1) continue;
-      for (size_t y : stacks[result])
-        if (has_rows(arg) == makes_rows(y)) out.emplace_back(s_.e.out[y], x);
+      if (has_rows(arg) != rows_.has_value() || readers[x] != 1) continue;
+      for (const auto& [result, stacked] : stacks)
+        for (size_t y : stacked)
+          if (has_rows(arg) == makes_rows(y) && loop_.body->may_share(result, arg)) out.emplace_back(s_.e.out[y], x);
     }
     std::sort(out.begin(), out.end());
     return out;

@@ -22,7 +22,7 @@ Product::Side side(const Site& s, size_t operand, const Ints& batch, const Ints&
   const size_t n = s.in_type(operand).shape.size();
   Index        index(n, constant(n, 0));
   for (size_t i = 0; i < n; ++i) index[i].c[i] = 1;
-  const Var    v  = behind_views(s.p, producers(s.p), s.e.in[operand], index, n);
+  const Var    v  = behind_views(s.p, s.producer, s.e.in[operand], index, n);
   const Affine at = offset(index, s.p.type(v).shape, n);
   return {s.memory[v], at.k, gather(at.c, batch), gather(at.c, free), gather(at.c, inner)};
 }

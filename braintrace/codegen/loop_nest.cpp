@@ -37,8 +37,13 @@ namespace {
 
 class NestBuilder {
  public:
-  NestBuilder(const Program& p, const Stage& stage, const Vars& memory, const Target& target)
-      : p_(p), stage_(stage), memory_(memory), target_(target), producer_(producers(p)), n_(stage.space.size()) {}
+  NestBuilder(const Program& p, const Stage& stage, const Fused& fused, const Target& target)
+      : p_(p),
+        stage_(stage),
+        memory_(fused.memory),
+        target_(target),
+        producer_(fused.producer),
+        n_(stage.space.size()) {}
 
   Kernel kernel() {
     nest_.extents = stage_.space;
@@ -285,7 +290,7 @@ class NestBuilder {
   const Stage&                             stage_;
   const Vars&                              memory_;
   const Target&                            target_;
-  std::vector<int32_t>                     producer_;
+  const std::vector<int32_t>&              producer_;
   size_t                                   n_;
   LoopNest                                 nest_;
   std::vector<std::pair<int64_t, Affine>>  large_reads_;  // (size of the array, position of the element)
@@ -294,8 +299,8 @@ class NestBuilder {
 
 }  // namespace
 
-Kernel loop_kernel(const Program& p, const Stage& stage, const Vars& memory, const Target& target) {
-  return NestBuilder(p, stage, memory, target).kernel();
+Kernel loop_kernel(const Program& p, const Stage& stage, const Fused& fused, const Target& target) {
+  return NestBuilder(p, stage, fused, target).kernel();
 }
 
 }  // namespace braintrace::codegen

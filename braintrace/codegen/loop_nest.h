@@ -18,7 +18,7 @@
 
 namespace braintrace::codegen {
 
-// `memory` : per value, the buffer that holds it.
-Kernel loop_kernel(const Program& p, const Stage& stage, const Vars& memory, const Target& target);
+// `fused` : of the program; its memory says which buffer holds each value.
+Kernel loop_kernel(const Program& p, const Stage& stage, const Fused& fused, const Target& target);
 
 }  // namespace braintrace::codegen

@@ -281,18 +281,27 @@ void transpose_weights(Loop& l) {
   const Mask    varying = l.reached(true, true);
   const Program p       = l.program();
   const auto    made    = producers(p);
+  struct Weight {
+    Eqn* product;
+    Ints order;
+  };
+  std::vector<Weight> found;
+  Vars                stored;
   for (Eqn& e : l.body.eqns) {
     if (e.op != &dot_general_op || !varying[e.in[0]] || varying[e.in[1]]) continue;
     const Ints &batch = e.attrs[rhs_batch], &inner = e.attrs[rhs_contract];
     const Ints  order = joined(batch, inner, others(p.type(e.in[1]).rank(), batch, inner));
     if (std::is_sorted(order.begin(), order.end()) && dense_pieces(p, made, e.in[1]).size() == 1) continue;
-    const Tensor transposed = transpose(l.before({e.in[1]})[0], order);
-    e.attrs =
-        e.attrs.with(rhs_contract, counted(static_cast<int64_t>(batch.size()), static_cast<int64_t>(inner.size())))
-            .with(rhs_batch, counted(0, static_cast<int64_t>(batch.size())));
-    e.in[1] = l.body.add_value(transposed.type());
-    l.args.consts.push_back(e.in[1]);
-    l.values.consts.push_back(transposed);
+    found.push_back({&e, order});
+    stored.push_back(e.in[1]);
+  }
+  const Tensors now = l.before(stored);
+  for (size_t i = 0; i < found.size(); ++i) {
+    Eqn&          e       = *found[i].product;
+    const int64_t batched = std::ssize(e.attrs[rhs_batch]), summed = std::ssize(e.attrs[rhs_contract]);
+    e.attrs = e.attrs.with(rhs_contract, counted(batched, summed)).with(rhs_batch, counted(0, batched));
+    l.values.consts.push_back(transpose(now[i], found[i].order));
+    l.args.consts.push_back(e.in[1] = l.body.add_value(l.values.consts.back().type()));
   }
 }
 
@@ -313,8 +322,14 @@ void join_products(Loop& l, const Target& target) {
     sharing[e.in[0]].push_back(e.out[0]);
   }
   if (target.cores < target.columns_from || weights <= target.cache_elements) return;
-  const auto       given = l.body.eqns;
-  const auto       maker = makers(l.body);
+  const auto given = l.body.eqns;
+  const auto maker = makers(l.body);
+  Vars       stored;  // weights of joined products
+  for (const Eqn& e : given)
+    if (is_product(e) && sharing[e.in[0]].size() > 1) stored.push_back(e.in[1]);
+  const Tensors         values = l.before(stored);
+  std::map<Var, Tensor> now;
+  for (size_t i = 0; i < stored.size(); ++i) now[stored[i]] = values[i];
   std::vector<Eqn> eqns;
   for (const Eqn& e : given) {
     const Vars products = is_product(e) ? sharing[e.in[0]] : Vars();
@@ -324,7 +339,7 @@ void join_products(Loop& l, const Target& target) {
     }
     if (e.out[0] != products[0]) continue;
     Tensors beside;
-    for (Var v : products) beside.push_back(l.before({maker[v]->in[1]})[0]);
+    for (Var v : products) beside.push_back(now[maker[v]->in[1]]);
     l.values.consts.push_back(concat(beside, 1));
     l.args.consts.push_back(l.body.add_value(l.values.consts.back().type()));
     const Vars in{e.in[0], l.args.consts.back()};
@@ -412,16 +427,20 @@ void hoist(Loop& l, const Target& target) {
     const size_t operand = varying[e.in[0]] ? 0 : 1;
     if (contains(inputs, e.in[operand]) || !stays_inside(l, e, operand, target)) of_inputs.push_back(e.out[0]);
   }
-  const auto is_among = [](const Vars& vars) { return [&](const Eqn& e) { return contains(vars, e.out[0]); }; };
+  const auto drop = [&l](const Vars& made) {
+    Mask dropped(l.body.types.size());
+    for (Var v : made) dropped[v] = true;
+    std::erase_if(l.body.eqns, [&](const Eqn& e) { return dropped[e.out[0]]; });
+  };
   if (!invariant.empty()) {
     l.values.consts = joined(l.values.consts, l.before(invariant));
     l.args.consts   = joined(l.args.consts, invariant);
-    std::erase_if(l.body.eqns, is_among(invariant));
+    drop(invariant);
   }
   if (!of_inputs.empty()) {
     l.values.xs = joined(l.values.xs, l.in_all_steps(l.body, l.args.xs, l.values.xs, of_inputs));
     l.args.xs   = joined(l.args.xs, of_inputs);
-    std::erase_if(l.body.eqns, is_among(of_inputs));
+    drop(of_inputs);
   }
 }
 

@@ -78,10 +78,7 @@ class Planner {
     find_lifetimes();
     for (size_t s = 0; s < stages_.size(); ++s) place_results(s);
     f_.arena_bytes = arena_.top();
-    Mask is_copied(p_.types.size());
-    for (const auto& [from, to] : f_.copies) is_copied[from] = true;
-    for (size_t s = 0; s < stages_.size(); ++s) find_in_place(s, is_copied);
-    std::sort(f_.in_place.begin(), f_.in_place.end());
+    find_in_place();
   }
 
  private:
@@ -136,20 +133,32 @@ class Planner {
   }
 
   // Finds results of the function that can overwrite an argument: nothing reads it later or at another position.
-  void find_in_place(size_t s, const Mask& is_copied) {
-    for (Var v : stages_[s].writes) {
-      if (place(v).kind != Place::Kind::Result) continue;
-      for (size_t a = 0; a < p_.args.size(); ++a) {
-        const Var     u    = p_.args[a];
-        const int32_t last = f_.buffers[u].last;
-        const bool    here = last == static_cast<int32_t>(s);
-        const bool    fits = p_.type(u).dtype == p_.type(v).dtype && p_.type(u).size() == p_.type(v).size();
-        const bool    free =
-            last < static_cast<int32_t>(s) ||
-            (here && (is_named(s, v, u) || (is_elementwise(stages_[s], v) && !contains(stages_[s].scattered, u))));
-        if (fits && !is_copied[u] && free) f_.in_place.emplace_back(static_cast<size_t>(place(v).at), a);
-      }
+  void find_in_place() {
+    InPlaceResults& out = f_.in_place;
+    out.results.resize(p_.results.size());
+    std::vector<int64_t> number(p_.types.size(), -1);  // among the arguments
+    for (size_t a = 0; a < p_.args.size(); ++a) {
+      const Var   u    = p_.args[a];
+      const auto  last = f_.buffers[u].last;
+      const Type& t    = p_.type(u);
+      number[u]        = static_cast<int64_t>(a);
+      out.args.push_back({.last         = last,
+                          .is_scattered = last >= 0 && contains(stages_[last].scattered, u),
+                          .dtype        = t.dtype,
+                          .size         = t.size()});
     }
+    for (const auto& [from, to] : f_.copies)
+      if (number[from] >= 0) out.args[number[from]].is_result = true;
+    for (size_t s = 0; s < stages_.size(); ++s) {
+      for (Var v : stages_[s].writes)
+        if (place(v).kind == Place::Kind::Result)
+          out.results[place(v).at] = {static_cast<int32_t>(s), is_elementwise(stages_[s], v), p_.type(v).dtype,
+                                      p_.type(v).size()};
+      for (const auto& [v, u] : f_.kernels[s].in_place)
+        if (place(v).kind == Place::Kind::Result && number[u] >= 0)
+          out.named.emplace_back(static_cast<size_t>(place(v).at), static_cast<size_t>(number[u]));
+    }
+    std::sort(out.named.begin(), out.named.end());
   }
 
   Function&                 f_;

@@ -30,8 +30,14 @@ void share(std::vector<Kernel>& kernels, const Target& target) {
 
 }  // namespace
 
-bool Function::may_share(size_t result, size_t arg) const {
-  return std::binary_search(in_place.begin(), in_place.end(), std::pair(result, arg));
+bool InPlaceResults::allows(size_t result, size_t arg) const {
+  if (result >= results.size() || arg >= args.size()) return false;
+  const Result&   r = results[result];
+  const Argument& a = args[arg];
+  if (r.kernel == none || a.is_result || r.dtype != a.dtype || r.size != a.size) return false;
+  if (a.last != r.kernel) return a.last < r.kernel;
+  if (r.elementwise && !a.is_scattered) return true;
+  return std::binary_search(named.begin(), named.end(), std::pair(result, arg));
 }
 
 int64_t Routine::size(std::string_view name) const {
@@ -81,7 +87,7 @@ FunctionPtr Scheduler::function(const Program& p) {
   auto          out    = std::make_shared<Function>();
   ++options.depth;  // of functions inside this one
   for (const Stage& s : f.stages) {
-    Kernel k = s.loop ? loop_kernel(p, s, f.memory, target) : kernel(p, p.eqns[s.eqns[0]], f.memory);
+    Kernel k = s.loop ? loop_kernel(p, s, f, target) : kernel(p, p.eqns[s.eqns[0]], f);
     k.reads  = s.reads;
     k.writes = s.writes;
     for (int32_t i : s.eqns) k.ops.push_back(p.eqns[i].op);

@@ -291,16 +291,41 @@ struct Contained {
 };
 std::vector<Contained> contained(const Kernel& kernel);
 
-struct Function {
-  std::vector<Buffer>                    buffers;  // per value; those without a place have no memory
-  std::vector<Kernel>                    kernels;
-  std::vector<std::pair<Var, size_t>>    copies;           // results stored elsewhere: (source, index of the result)
-  std::vector<std::pair<size_t, size_t>> in_place;         // (result, argument) that may alias, sorted
-  int64_t                                arena_bytes = 0;  // needed by a call
-  bool                                   may_stop    = false;  // some kernel may
-  size_t                                 first_arg   = 0;      // index of the first argument, after the constants
+// Which results may take the memory of which arguments: arguments of the same type and size that only earlier kernels
+// read, or that the kernel of the result reads at the same positions. In a deep network nearly every pair of equal
+// arrays qualifies, so only the pairs that a kernel names are listed.
+struct InPlaceResults {
+  static constexpr int32_t none = -1;
+  struct Result {
+    int32_t kernel      = none;   // that writes it
+    bool    elementwise = false;  // in one loop over all its elements
+    DType   dtype       = DType::F32;
+    int64_t size        = 0;
+  };
+  struct Argument {
+    int32_t last         = none;   // kernel that reads it
+    bool    is_scattered = false;  // and at other positions than it writes
+    bool    is_result    = false;  // copied to a result after the last kernel
+    DType   dtype        = DType::F32;
+    int64_t size         = 0;
+  };
+  std::vector<Result>                    results;
+  std::vector<Argument>                  args;
+  std::vector<std::pair<size_t, size_t>> named;  // (result, argument) of Kernel::in_place, sorted
 
-  bool may_share(size_t result, size_t arg) const;
+  bool allows(size_t result, size_t arg) const;
+};
+
+struct Function {
+  std::vector<Buffer>                 buffers;  // per value; those without a place have no memory
+  std::vector<Kernel>                 kernels;
+  std::vector<std::pair<Var, size_t>> copies;  // results stored elsewhere: (source, index of the result)
+  InPlaceResults                      in_place;
+  int64_t                             arena_bytes = 0;      // needed by a call
+  bool                                may_stop    = false;  // some kernel may
+  size_t                              first_arg   = 0;      // index of the first argument, after the constants
+
+  bool may_share(size_t result, size_t arg) const { return in_place.allows(result, arg); }
 };
 // Whether the function, or one that it contains, has such a kernel.
 bool any_kernel(const Function& function, const std::function<bool(const Kernel&)>& is_such);

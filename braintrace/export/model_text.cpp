@@ -101,9 +101,7 @@ Body body(const LearningProgram& p, const Function& f, const std::string& name, 
     const Slot& s        = p.slots[f.writes[w]];
     const auto  read     = std::find(f.reads.begin(), f.reads.end(), f.writes[w]);
     const auto  argument = f.traced.num_args + static_cast<size_t>(read - f.reads.begin());
-    const bool  in_place =
-        std::binary_search(e.in_place.begin(), e.in_place.end(), std::pair(f.traced.num_results + w, argument));
-    if (read == f.reads.end() || in_place) {
+    if (read == f.reads.end() || e.may_share(f.traced.num_results + w, argument)) {
       add(out, "m->" + s.name);
       continue;
     }

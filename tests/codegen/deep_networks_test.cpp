@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tracing of deep networks grows with the number of layers. Bytes that it allocates are counted: unlike
+// Tracing and scheduling of deep networks grow with the number of layers. Bytes that they allocate are counted: unlike
 // seconds, these do not depend on other work on the machine.
+#include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "braintrace/codegen/schedule.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/elementary.h"
 #include "tests/codegen/allocations.h"
 #include "tests/codegen/learning_jobs.h"
 
@@ -52,6 +56,26 @@ TEST(DeepNetworks, GrowthTellsLinearFromQuadratic) {
 
 TEST(DeepNetworks, TracingGrowsWithTheLayers) {
   EXPECT_LT(growth([](int64_t layers) { deep(layers); }), 2.1);
+}
+
+TEST(DeepNetworks, SchedulingGrowsWithTheLayers) {
+  const std::map<int64_t, Program> programs{{few, deep(few)}, {more, deep(more)}, {many, deep(many)}};
+  EXPECT_LT(growth([&](int64_t layers) { codegen::scheduled({programs.at(layers)}); }), 2.1);
+}
+
+// Nearly every gradient may take the memory of nearly every input of the same size, as a comparison shows.
+TEST(DeepNetworks, PairsThatShareMemoryAreNotListed) {
+  const Types   types(100, Type{DType::F32, {8}});
+  const Program p     = trace(types, [](const Tensors& in) {
+                      Tensors out;
+                      for (const Tensor& x : in) out.push_back(tanh(x));
+                      return out;
+                    }).program;
+  const auto    entry = codegen::scheduled({p}).entries[0];
+  EXPECT_TRUE(entry->may_share(99, 99)) << "read by the same kernel";
+  EXPECT_TRUE(entry->may_share(99, 0)) << "read by an earlier kernel";
+  EXPECT_FALSE(entry->may_share(0, 99)) << "read by a later kernel";
+  EXPECT_TRUE(entry->in_place.named.empty());
 }
 
 }  // namespace

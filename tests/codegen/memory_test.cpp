@@ -52,8 +52,7 @@ int64_t working_bytes(const Program& program, const std::vector<cpu::Stepper::Fe
   EXPECT_FALSE(entry.may_stop);
   for (size_t k = 0; k < program.results.size(); ++k) {
     const bool in_place = std::any_of(feeds.begin(), feeds.end(), [&](const cpu::Stepper::Feed& f) {
-      return f.result == k &&
-             std::find(entry.in_place.begin(), entry.in_place.end(), std::pair(k, f.arg)) != entry.in_place.end();
+      return f.result == k && entry.may_share(k, f.arg);
     });
     if (!in_place) bytes += bytes_of(program.type(program.results[k]));
   }

@@ -111,7 +111,7 @@ class Native : public Compiled {
         arena_bytes_(static_cast<size_t>(entry.arena_bytes)),
         is_shared_(is_shared(entry)),
         has_loops_(codegen::has_loops(entry)),
-        in_place_(entry.may_stop ? decltype(in_place_)() : entry.in_place),
+        in_place_(entry.may_stop ? std::nullopt : std::optional(entry.in_place)),
         program_(std::move(program)),
         constants_(std::move(constants)) {
     for (Var v : program_.args) arg_types_.push_back(program_.type(v));
@@ -148,9 +148,7 @@ class Native : public Compiled {
 
   bool is_native() const override { return true; }
   bool was_cached() const override { return host_->was_cached; }
-  bool may_share(size_t result, size_t arg) const override {
-    return std::binary_search(in_place_.begin(), in_place_.end(), std::pair(result, arg));
-  }
+  bool may_share(size_t result, size_t arg) const override { return in_place_ && in_place_->allows(result, arg); }
 
  private:
   struct Call {
@@ -230,7 +228,7 @@ class Native : public Compiled {
   bool                                   is_shared_;  // some kernels use threads
   bool                                   has_loops_;
   std::atomic<bool>                      last_was_long_ = true;  // unknown before the first
-  std::vector<std::pair<size_t, size_t>> in_place_;
+  std::optional<codegen::InPlaceResults> in_place_;
   Program                                program_;
   Arrays                                 constants_;
   Types                                  arg_types_;

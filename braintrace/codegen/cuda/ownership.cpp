@@ -44,8 +44,8 @@ class Regioner {
       if (l_.carries[c].result == r && !l_.carries[c].is_stacked)
         out.push_back({Region::Kind::Carry, static_cast<int64_t>(c), (step + 1) % 2});
     if (out.empty()) out.push_back({Region::Kind::Stack, static_cast<int64_t>(r), step});
-    for (const auto& [result, arg] : l_.body->in_place)
-      if (result == r) out.push_back({Region::Kind::Input, static_cast<int64_t>(arg), step});
+    for (size_t arg = 0; arg < l_.body->in_place.args.size(); ++arg)
+      if (l_.body->may_share(r, arg)) out.push_back({Region::Kind::Input, static_cast<int64_t>(arg), step});
     return out;
   }
 

@@ -46,7 +46,13 @@ class Units {
     if (place.kind != Place::Kind::Input) return false;
     const auto arg = static_cast<size_t>(place.at);  // a step has no constants of its own
     return std::none_of(l_.carries.begin(), l_.carries.end(), [&](const auto& c) { return c.arg == arg; }) &&
-           std::none_of(f_.in_place.begin(), f_.in_place.end(), [&](const auto& p) { return p.second == arg; });
+           !is_overwritten(arg);
+  }
+
+  bool is_overwritten(size_t arg) const {
+    for (size_t r = 0; r < f_.in_place.results.size(); ++r)
+      if (f_.may_share(r, arg)) return true;
+    return false;
   }
 
   // Whether loops over these sizes, the last fastest, access only the current unit's elements of a buffer. Units are
