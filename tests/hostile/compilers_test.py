@@ -125,6 +125,8 @@ with check("a compiler that crashes at the usual settings is tried with lower on
 # The compiler's last words, or its end, and whether lower settings helped; in each case the program runs.
 GIVEN = 'case "$*" in *--version*|*-O1*) exec cc "$@";; esac\n'
 CUT = 'cc "$@"; for a; do case $p in -o) o=$a;; esac; p=$a; done; truncate -s 6000 "$o"\n'
+OTHER = 'case "$*" in *--version*) exec cc "$@";; esac\nfor a; do case $p in -o) o=$a;; esac; p=$a; done\n'
+subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", FOLDER / "other.so"], input="int x;", text=True, check=True)
 ENDS = {
     "crashes above -O1": (GIVEN + "kill -SEGV $$\n", ["It succeeded with -O1", "was ended by signal 11 (Segmentation fault)"]),
     "crashes always": ("kill -SEGV $$\n", ["in the interpreter", "was ended by signal 11 (Segmentation fault)"]),
@@ -132,6 +134,9 @@ ENDS = {
     "reports an error after other lines": (GIVEN + 'echo "In function f:"; echo "internal compiler error: abc"; exit 4\n',
                                            ["It succeeded with -O1", "  internal compiler error: abc"]),
     "writes nothing above -O1": (GIVEN + "exit 0\n", ["It succeeded with -O1", "wrote no complete shared library"]),
+    "writes another library": (OTHER + 'cp "$(dirname "$0")/other.so" "$o"\n', ["in the interpreter", "wrote a library of something else"]),
+    "writes a folder": (OTHER + 'mkdir -p "$o"\n', ["in the interpreter", "wrote no complete"]),
+    "writes a pipe": (OTHER + 'mkfifo "$o"\n', ["in the interpreter", "wrote no complete"]),
     "cuts its files short": ('case "$*" in *--version*) exec cc "$@";; esac\n' + CUT, ["in the interpreter", "wrote no complete"]),
 }
 for name, (script, phrases) in ENDS.items():

@@ -160,6 +160,8 @@ WorkFolder::~WorkFolder() {
 }
 
 std::string contents_of(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) return "";  // a pipe would block, a device may never end
   std::ifstream in(path, std::ios::binary);
   return in ? std::string(std::istreambuf_iterator<char>(in), {}) : "";
 }

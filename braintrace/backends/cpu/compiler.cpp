@@ -239,15 +239,25 @@ Made compile(const Compiler& cc, Language language, const std::string& source, c
   return first;
 }
 
-std::shared_ptr<const Library> opened(const fs::path& path, std::string& problem) {
+// A variable that says for which source a library was made. A compiler, or a wrapper around one, may succeed and write
+// something else.
+std::string mark_of(const std::string& source) { return fmt::format("bt_source_{:016x}", hash_of(source)); }
+
+std::shared_ptr<const Library> opened(const Compiler& cc, const fs::path& path, const std::string& mark,
+                                      std::string& problem) {
   // The address sanitizer ends a process that loads it late.
   if (!dlsym(RTLD_DEFAULT, "__asan_init") && contents_of(path).find("libasan.so") != std::string::npos) {
     problem = "code with -fsanitize=address runs only in a process that was started with this sanitizer (LD_PRELOAD)";
     return nullptr;
   }
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle) return std::make_shared<const Library>(handle);
-  problem = dlerror();
+  if (!handle) {
+    problem = dlerror();
+    return nullptr;
+  }
+  auto library = std::make_shared<const Library>(handle);
+  if (dlsym(handle, mark.c_str())) return library;
+  problem = fmt::format("{} wrote a library of something else", text_of(cc));
   return nullptr;
 }
 
@@ -283,20 +293,21 @@ Loaded load(const std::string& source, Language language) {
     std::lock_guard lock(s.mutex);
     if (auto known = s.loaded[name].lock()) return {known, true, ""};
   }
-  Loaded          out;
-  const CodeCache cache;
-  if (const fs::path found = cache.find(name); !found.empty()) out = {opened(found, out.problem), true, {}};
+  Loaded            out;
+  const CodeCache   cache;
+  const std::string mark = mark_of(source), text = fmt::format("{}\nchar {} = 1;\n", source, mark);
+  if (const fs::path found = cache.find(name); !found.empty()) out = {opened(cc, found, mark, out.problem), true, {}};
   if (!out.library) {
     out.was_cached = false;
     // If the cache folder is not usable, or its disk is full, compile in a temporary folder.
     const WorkFolder kept(cache.folder());
-    Made             made = compile(cc, language, source, kept.path());
-    if (made.problem.empty()) out.library = opened(made.code, made.problem);
+    Made             made = compile(cc, language, text, kept.path());
+    if (made.problem.empty()) out.library = opened(cc, made.code, mark, made.problem);
     if (out.library && cache.keep(name, made.code).empty()) cache.shrink(cache.bound());
     if (!out.library && !made.is_final) {
       const TemporaryFolder temporary;
-      made = compile(cc, language, source, temporary.path);
-      if (made.problem.empty()) out.library = opened(made.code, made.problem);
+      made = compile(cc, language, text, temporary.path);
+      if (made.problem.empty()) out.library = opened(cc, made.code, mark, made.problem);
     }
     out.problem = made.problem;
     out.note    = made.note;
