@@ -92,6 +92,20 @@ rows = {line.split("|")[0].strip(): [float(cell.split()[0]) for cell in line.spl
 assert [calls for name, calls in rows.items() if "tanh" in name] == [[6, 6]], table
 assert rows["[scan]"] == [2, 2] and min(rows["all but [loops]"]) > 0, table
 
+# What is missing or wrong is said, without a traceback.
+def refused(script, *args, err, **env):
+    done = subprocess.run([sys.executable, KERNELS.parent / script, *args], capture_output=True, text=True,
+                          env={**os.environ, **env})
+    assert done.returncode and err in done.stderr and "Traceback" not in done.stderr, (script, args, done.stderr)
+
+for script in "growth", "measure", "kernels", "peer/run":
+    refused(script, "--build", "/nowhere", err="/nowhere/bin/braintrace is missing; build it first")
+refused("kernels", "--threads", "1,x", "--command", "true", err="--threads 1,x: expected numbers from 1 to 256")
+refused("kernels", "--steps", "0", "--command", "true", err="--steps 0: expected a positive number")
+refused("kernels", "--command", "/nowhere/program", err="there is no program '/nowhere/program'")
+refused("peak", "--threads", "two", err="--threads two: expected numbers from 1 to 256")
+refused("peak", err="There is no C compiler '/nowhere/cc'", BRAINTRACE_CC="/nowhere/cc")
+
 # A fleet beside single learners, with one thread and with all.
 rows = bench("--fleet", "5", "--singles", "2", "--model", "gru", "--size", "1,2,3", "--seconds", "0.001", "--json")
 assert {r["threads"] for r in rows} >= {1} and all((r["members"], r["singles"]) == (5, 2) for r in rows), rows
