@@ -244,6 +244,7 @@ class NestBuilder {
     // If threads can split only the blocks, use more of them.
     const bool    shared = nest_.kept == 0 && !t.two_axes && size >= target_.shared_elements;
     const int64_t share  = std::max(target_.lanes, n / target_.cores / target_.lanes * target_.lanes);
+    t.is_short           = n <= target_.unrolled;
     t.width              = std::clamp<int64_t>(n, 1, shared ? std::min(target_.block / 4, share) : target_.block);
     if (t.two_axes && size >= target_.tiled_from)
       t.height = std::clamp<int64_t>(target_.tile / t.width, 1, nest_.extent(last - 1));

@@ -78,6 +78,7 @@ struct Tiling {
   int64_t together = 1;      // rows that are unrolled and jammed
   bool    two_axes = false;  // the tile covers two loops instead of one
   size_t  vectors  = 1;      // number of innermost loops that are vectorized together: the last one may be short
+  bool    is_short = false;  // the last loop of a tile, which nothing around it can be vectorized with
   int64_t parts    = 1;      // parts of each sum, computed in parallel and combined afterwards
 };
 

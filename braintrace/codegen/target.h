@@ -63,7 +63,7 @@ struct Target {
   int64_t few_columns   = 4;         // not if there are this few columns
   int64_t together_from = 4096;      // elements of a nest from which rows are jammed
   int64_t tiled_from    = 65536;     // elements; smaller arrays stay in cache, and small machines have small stacks
-  int64_t unrolled      = 4;         // iterations of the innermost loop up to which the loop around it is vectorized
+  int64_t unrolled      = 8;         // iterations up to which C compilers unroll a loop instead of vectorizing it
   int64_t longest_nest  = 48;        // equations per nest, limited by register pressure
   int64_t longest_chain = 256;       // dependent equations per nest: C compilers are slow on longer chains
 

@@ -303,5 +303,25 @@ TEST(Schedule, LanesOfARowDependOnItsTerms) {
   EXPECT_EQ(tiling(5, 10), Sizes(8, 1));
 }
 
+// C compilers unroll short loops, and may then vectorize nothing: the loop around one is vectorized with it, and one
+// that adds to a tile of sums is kept as it is.
+TEST(Schedule, ShortLoopsAreVectorized) {
+  const auto elementwise = [](int64_t n) {
+    return trace({{F32, {100, n}}, {F32, {100, 1}}}, [](const Tensors& in) -> Tensors { return {in[0] * in[1]}; })
+        .program;
+  };
+  const auto sums = [](int64_t n) {
+    return trace({{F32, {100, n}}}, [](const Tensors& in) -> Tensors { return {sum(in[0], 0)}; }).program;
+  };
+  const auto tiling = [](const Program& p) { return only<LoopNest>(*scheduled({p}).entries[0]).tiling; };
+  const auto marked = [](const Program& p) { return emit({p}).source.find("\nBT_SHORT\n") != std::string::npos; };
+  EXPECT_EQ(tiling(elementwise(8)).vectors, 2u);
+  EXPECT_EQ(tiling(elementwise(9)).vectors, 1u);
+  EXPECT_TRUE(tiling(sums(8)).is_short);
+  EXPECT_FALSE(tiling(sums(9)).is_short);
+  EXPECT_TRUE(marked(sums(8)));
+  EXPECT_FALSE(marked(sums(9)));
+}
+
 }  // namespace
 }  // namespace braintrace::codegen

@@ -21,6 +21,8 @@ struct Context {
   static std::string name(Var v) { return "@v" + str(v); }
   // Emitted before a loop with independent iterations.
   std::string_view independent() const { return dialect == Dialect::Native ? "BT_INDEPENDENT\n" : ""; }
+  // The same before a loop of few iterations, which compilers would unroll and then not vectorize.
+  std::string_view independent_and_short() const { return dialect == Dialect::Native ? "BT_SHORT\n" : ""; }
 };
 
 std::string text_of(const LoopNest& nest, const Context& c);

@@ -10,8 +10,10 @@
 static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
 #ifdef __clang__
 #define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define BT_SHORT _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #define BT_AS_WRITTEN __attribute__((noinline, optnone))
 #else
 #define BT_INDEPENDENT _Pragma("GCC ivdep")
+#define BT_SHORT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #define BT_AS_WRITTEN __attribute__((noinline, optimize("O0")))
 #endif

@@ -127,8 +127,8 @@ class NestText {
       end += finish(k, sum(k), {});
     }
     const auto across = [&](const std::string& known, const std::string& inner) {
-      const std::string run =
-          fmt::format("{2}for (int64_t {0} = from; {0} < to; ++{0}) {{\n{1}}}\n", i, inner, c_.independent());
+      const std::string run = fmt::format("{2}for (int64_t {0} = from; {0} < to; ++{0}) {{\n{1}}}\n", i, inner,
+                                          t.is_short ? c_.independent_and_short() : c_.independent());
       return t.two_axes ? fmt::format("for (int64_t {0} = top; {0} < bottom; ++{0}) {{\n{1}{2}}}\n", row, known, run)
                         : run;
     };

@@ -9,9 +9,11 @@
 static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
 #ifdef __clang__
 #define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define BT_SHORT _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #define BT_AS_WRITTEN __attribute__((noinline, optnone))
 #else
 #define BT_INDEPENDENT _Pragma("GCC ivdep")
+#define BT_SHORT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #define BT_AS_WRITTEN __attribute__((noinline, optimize("O0")))
 #endif
 typedef struct bt_frame bt_frame; typedef int32_t(*bt_task)(const bt_frame* frame, int64_t begin, int64_t end); typedef void (*bt_product_f32)(int64_t M, int64_t n0, int64_t n1, int64_t K, const float* A, int64_t am, int64_t ak, const float* B, int64_t bk, int64_t bn, float* C, int64_t cm); typedef void (*bt_product_f64)(int64_t M, int64_t n0, int64_t n1, int64_t K, const double* A, int64_t am, int64_t ak, const double* B, int64_t bk, int64_t bn, double* C, int64_t cm); typedef struct bt_host { void* self; const void* const* constants; int32_t (*call)(void* self, int32_t id, const void* const* in, void* const* out); int32_t (*parallel)(void* self, bt_task task, const bt_frame* frame, int64_t count, int64_t grain, int64_t first, int64_t whole); bt_product_f32 matmul_f32; bt_product_f64 matmul_f64; } bt_host; struct bt_frame { const bt_host* host; char* arena; const void* const* in; void* const* out; const volatile int32_t* stop; }; typedef int32_t(*bt_function)(const bt_frame* frame);
