@@ -8,10 +8,10 @@
 // Prints the accuracy during learning, and the cost of a step. Should reach: 0.8 in the last tenth of the trials;
 // chance is 0.125.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
 #include "braintrace/braintrace.h"
 #include "braintrace/zoo/model.h"
@@ -56,11 +56,18 @@ class Stream {
   int64_t           stimulus_ = 0;
 };
 
-}  // namespace
+int64_t positive(const std::string& text) {
+  int64_t    n         = 0;
+  const auto end       = text.data() + text.size();
+  const auto [at, bad] = std::from_chars(text.data(), end, n);
+  bt::require(bad == std::errc() && at == end && n > 0,
+              "'{}': expected a positive whole number.\n"
+              "  brain_scale [neurons=400] [synapses per neuron=40] [trials=240]",
+              text);
+  return n;
+}
 
-int main(int argc, char** argv) {
-  const auto    number  = [&](int i, int64_t otherwise) { return argc > i ? std::atoll(argv[i]) : otherwise; };
-  const int64_t neurons = number(1, 400), synapses = number(2, 40), trials = number(3, 240);
+int learn(int64_t neurons, int64_t synapses, int64_t trials) {
   bt::random::seed(1);
   const bt::Environment::Scope ms{{.dt = 1.0}};
   const auto                   model = network(neurons, synapses);
@@ -98,12 +105,24 @@ int main(int argc, char** argv) {
     if (k > 1) seconds += took;  // the first one compiles
     right += bt::argmax(said, 0).item() == static_cast<double>(stimulus) ? 1 : 0;
     if (k % part == 0) {
-      last = right / static_cast<double>(part);
-      fmt::print("{:>7} {:>7.2f} {:>13.3f}\n", k, last,
-                 1e3 * seconds / static_cast<double>((part - (k == part ? 1 : 0)) * (shown + silent + asked)));
+      last                = right / static_cast<double>(part);
+      const int64_t steps = (part - (k == part ? 1 : 0)) * (shown + silent + asked);
+      fmt::print("{:>7} {:>7.2f} {:>13}\n", k, last,
+                 steps ? fmt::format("{:.3f}", 1e3 * seconds / static_cast<double>(steps)) : "compiles");
       std::fflush(stdout);
       right = seconds = 0;
     }
   }
   return last >= 0.8 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const auto number = [&](int i, int64_t otherwise) { return argc > i ? positive(argv[i]) : otherwise; };
+  bt::require(argc <= 4, "'{}': expected at most three numbers.", argc > 4 ? argv[4] : "");
+  return learn(number(1, 400), number(2, 40), number(3, 240));
+} catch (const bt::UserError& e) {
+  fmt::print(stderr, "{}\n", e.what());
+  return 2;
 }

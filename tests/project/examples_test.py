@@ -34,6 +34,10 @@ if listed != everything:
 
 if subprocess.run([BIN / "integrator", "--nonsense"], capture_output=True).returncode != 2:
     wrong.append("an unknown flag must end with 2")
+for args in ["0"], ["many"], ["1e3"], ["100", "10", "1", "2"], ["10", "100"]:
+    run = subprocess.run([BIN / "brain_scale", *args], capture_output=True, text=True)
+    if run.returncode != 2 or not run.stderr:
+        wrong.append(f"brain_scale {args} must end with 2 and say why: {run.returncode} {run.stderr}")
 with tempfile.TemporaryDirectory() as folder:
     plot = pathlib.Path(folder) / "losses.html"
     run = subprocess.run([BIN / "spike_integrator", "--quick", "--plot", plot], capture_output=True, text=True)
