@@ -58,6 +58,7 @@ struct Exported {
 Exported export_model(Module& model, const Type& input, const ExportOptions& options = {});
 
 // Limit for the worst error of the replay, in units in the last place of the largest value of each recorded array.
+// Networks with larger rounding errors, such as deep ones, get a larger limit.
 inline constexpr int export_test_ulp = 64;
 
 }  // namespace braintrace
