@@ -15,7 +15,6 @@
 #include "braintrace/algorithms/snap.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"
-#include "braintrace/base/long_run.h"
 #include "braintrace/base/version.h"
 #include "braintrace/base/warning.h"
 #include "braintrace/compiler/report.h"
