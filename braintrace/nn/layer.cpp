@@ -52,13 +52,18 @@ Tensor fold_batch(const Tensor& x, int trailing, const std::function<Tensor(cons
   return reshape(y, out);
 }
 
-Tensor joined(const Tensor& a, const Tensor& b) {
-  require(a.rank() >= 1 && b.rank() >= 1, "a layer reads features along the last axis; the input {} has none.",
-          to_string(a.type()));
-  Shape wide   = a.shape();
-  wide.back()  = b.shape().back();
-  const auto t = promote_together({a, b});
-  return concat({t[0], b.rank() < a.rank() ? broadcast_to(t[1], wide) : t[1]}, -1);
+Tensor joined(const Tensor& x, const Tensor& h) {
+  require(x.rank() >= 1 && h.rank() >= 1, "a layer reads features along the last axis; the input {} has none.",
+          to_string(x.type()));
+  const bool is_batched_alike = h.rank() < x.rank() || (h.rank() == x.rank() && std::equal(x.shape().begin(), x.shape().end() - 1, h.shape().begin()));
+  require(is_batched_alike, ErrorKind::Shape,
+          "the input is {} and the state is {}; their batch axes differ.\n  Call init_all_states with the batch size of "
+          "the inputs, or pass inputs with the batch size of the states.",
+          to_string(x.type()), to_string(h.type()));
+  Shape wide   = x.shape();
+  wide.back()  = h.shape().back();
+  const auto t = promote_together({x, h});
+  return concat({t[0], h.rank() < x.rank() ? broadcast_to(t[1], wide) : t[1]}, -1);
 }
 
 Tensor constant_like(const Tensor& constant, const Tensor& like) {

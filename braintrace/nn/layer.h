@@ -47,8 +47,8 @@ Tensor leaf_or_none(const ParamState& p, const std::string& name);
 // Calls f with all axes before the last `trailing` ones folded into one, and unfolds the result.
 Tensor fold_batch(const Tensor& x, int trailing, const std::function<Tensor(const Tensor&)>& f);
 
-// [a; b] on the last axis; b may lack leading batch axes of a.
-Tensor joined(const Tensor& a, const Tensor& b);
+// [x; h] on the last axis; the state h may lack leading batch axes of the input x.
+Tensor joined(const Tensor& x, const Tensor& h);
 
 // A constant with the element type of `like`.
 Tensor constant_like(const Tensor& constant, const Tensor& like);
