@@ -21,13 +21,10 @@ class Stopped : public std::exception {
   const char* what() const noexcept override { return "stopped before the end"; }
 };
 
-// Who asks work to stop. `begin` is called on the thread whose work begins, and returns the flag to look at, or null if
-// this work cannot be stopped; in the first case `end` is called after it.
-struct StopSource {
-  const StopFlag* (*begin)();
-  void (*end)();
-};
-void set_stop_source(const StopSource* source);  // null, as at the start: no work is asked to stop
+// Who asks work to stop. It is called on the thread whose work begins, and returns the flag to look at, or null if this
+// work cannot be stopped.
+using StopSource = const StopFlag* (*)();
+void set_stop_source(StopSource source);  // null, as at the start: no work is asked to stop
 bool has_stop_source();
 
 // While it lives, work of this thread can be stopped. Inside another one, it changes nothing.
@@ -41,7 +38,7 @@ class LongRun {
   static const StopFlag* flag();  // of this thread; never_stop outside of a LongRun
 
  private:
-  const StopSource* source_ = nullptr;
+  bool is_outermost_ = false;
 };
 
 inline void stop_if_asked() {

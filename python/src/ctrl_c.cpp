@@ -2,7 +2,6 @@
 #include "ctrl_c.h"
 
 #include <csignal>
-#include <utility>
 
 #include "braintrace/base/long_run.h"
 
@@ -13,26 +12,29 @@ namespace bt = braintrace;
 
 namespace {
 
+using Handler = void (*)(int);
+
 thread_local bool heeds = false;
 
-bt::StopFlag     asked = 0;
-struct sigaction before;
+bt::StopFlag asked   = 0;
+Handler      pythons = nullptr;  // Python's handler of the signal, which ours calls
 
 void on_ctrl_c(int signal) {
   asked = 1;
-  before.sa_handler(signal);
+  pythons(signal);
 }
 
-const bt::StopFlag* begin() {
-  if (!heeds || sigaction(SIGINT, nullptr, &before) != 0) return nullptr;
-  if ((before.sa_flags & SA_SIGINFO) || before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) return nullptr;
-  asked                 = 0;
-  struct sigaction ours = before;
-  ours.sa_handler       = on_ctrl_c;
-  return sigaction(SIGINT, &ours, nullptr) == 0 ? &asked : nullptr;
+// Puts our handler before Python's, which every `signal.signal` of the user puts back. A handler of other code stays:
+// it may call ours.
+void listen() {
+  struct sigaction now;
+  if (sigaction(SIGINT, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO)) return;
+  if (now.sa_handler == on_ctrl_c || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return;
+  if (!pythons) pythons = now.sa_handler;
+  if (now.sa_handler != pythons) return;
+  now.sa_handler = on_ctrl_c;
+  sigaction(SIGINT, &now, nullptr);
 }
-
-void end() { sigaction(SIGINT, &before, nullptr); }
 
 bool is_main_thread() {
   static const nb::handle threading = nb::module_::import_("threading").release();
@@ -53,11 +55,19 @@ bool python_raises() {
 }  // namespace
 
 void begin_to_listen() {
-  static constexpr bt::StopSource source{begin, end};
-  bt::set_stop_source(&source);
+  bt::set_stop_source([]() -> const bt::StopFlag* { return heeds ? &asked : nullptr; });
 }
 
-HeedsCtrlC::HeedsCtrlC() : before_(std::exchange(heeds, is_main_thread() && python_raises())) {}
+// Signals until here are Python's to raise; those that come later, also while the program is compiled, stop it.
+HeedsCtrlC::HeedsCtrlC() : before_(heeds) {
+  const bool can_be_stopped = is_main_thread() && python_raises();
+  if (can_be_stopped) {
+    listen();
+    asked = 0;
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+  }
+  heeds = can_be_stopped;
+}
 HeedsCtrlC::~HeedsCtrlC() { heeds = before_; }
 
 }  // namespace pybraintrace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ctrl-C while a program runs. Python only notes the signal, and raises KeyboardInterrupt at the next instruction of
-// the main thread, which comes after the program. So as long as a program that takes long runs there, the signal also
-// asks it to stop (base/long_run.h): its states are then as before the call.
+// the main thread, which comes after the program. So as long as a call runs there, the signal also asks programs that
+// take long to stop (base/long_run.h): their states are then as before the call.
 #pragma once
 
 #include "gil.h"

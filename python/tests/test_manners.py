@@ -267,6 +267,25 @@ print(interrupted(lambda: learner.etrace_grad(windows, step_fn=lambda x: learner
     assert done.stdout.split("\n") == ["True 0.0", "True 0.0", "True 0.0", "True True", ""], (done.stdout, done.stderr[-800:])
 
 
+def test_an_interrupt_during_compilation_stops_the_program(tmp_path):
+    """Python notes the signal long before the program runs, and would raise only after its end."""
+    slow = tmp_path / "slow_cc"
+    slow.write_text('#!/bin/sh\nsleep 1\nexec cc "$@"\n')
+    slow.chmod(0o755)
+    code = """
+import os, signal, threading
+import pybraintrace as bt
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    bt.jit(lambda start: bt.while_loop(lambda x: x < 1, lambda x: x * 1, start))(0.0)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    done = run(code, BRAINTRACE_BACKEND="cpu", BRAINTRACE_CC=str(slow), BRAINTRACE_CACHE_DIR=str(tmp_path))
+    assert done.stdout == "stopped\n", (done.stdout, done.stderr[-800:])
+
+
 def test_a_handler_of_the_user_does_not_stop_programs():
     code = """
 import os, signal, threading

@@ -20,9 +20,8 @@ int      begun = 0;
 class Asking {
  public:
   Asking() {
-    static constexpr StopSource source{[]() -> const StopFlag* { return ++begun, &asked; }, [] {}};
     asked = begun = 0;
-    set_stop_source(&source);
+    set_stop_source([]() -> const StopFlag* { return ++begun, &asked; });
   }
   ~Asking() { set_stop_source(nullptr); }
 };
