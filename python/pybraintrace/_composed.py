@@ -121,23 +121,28 @@ def trunc(x: Any) -> Tensor:
     return x if x.dtype.kind != "f" else _n.where(x < 0, _n.ceil(x), _n.floor(x))
 
 
+def positive(x: Any) -> Tensor:
+    """Return +x."""
+    return +_n.asarray(x)
+
+
 degrees, radians = rad2deg, deg2rad
 
 # Along axes -----------------------------------------------------------------------------------------------------------
 
 
-def average(x: Any, axis: Any = None, weights: Any = None) -> Tensor:
+def average(x: Any, axis: Any = None, weights: Any = None, *, keepdims: bool = False) -> Tensor:
     """Return the mean, or the mean with weights."""
     x = _n.asarray(_n._floats(x))
     if weights is None:
-        return x.mean(axis)
+        return x.mean(axis, keepdims)
     weights = _n.asarray(weights)
     if weights.ndim == 1 and x.ndim > 1 and isinstance(axis, int):
         shape = [1] * x.ndim
         shape[_n._axis_of("average", axis, x.ndim)] = -1
         weights = weights.reshape(shape)
     weights = _n.broadcast_to(weights, x.shape)
-    return (x * weights).sum(axis) / weights.sum(axis)
+    return (x * weights).sum(axis, keepdims) / weights.sum(axis, keepdims)
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Tensor:
@@ -152,9 +157,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
     return hits.astype(int).sum(0) if weights is None else (hits * _n.expand_dims(_n._floats(weights), 1)).sum(0)
 
 
-def count_nonzero(x: Any, axis: Any = None) -> Tensor:
+def count_nonzero(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Return the number of nonzero elements along axes."""
-    return (_n.asarray(x) != 0).astype(int).sum(axis)
+    return (_n.asarray(x) != 0).astype(int).sum(axis, keepdims)
 
 
 def diff(x: Any, n: int = 1, axis: int = -1) -> Tensor:

@@ -31,7 +31,7 @@ pi, e, inf, nan, newaxis = _np.pi, _np.e, _np.inf, _np.nan, None
 _SAME = "abs sign square greater greater_equal less less_equal equal not_equal mod"
 _OTHER = {
     "absolute": "abs", "fabs": "abs", "add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "fmod": "rem", "remainder": "mod",
-    "power": "pow", "isfinite": "is_finite", "isinf": "is_inf", "isnan": "is_nan",
+    "power": "pow", "pow": "pow", "isfinite": "is_finite", "isinf": "is_inf", "isnan": "is_nan",
     "bitwise_and": "and_", "bitwise_or": "or_", "bitwise_xor": "xor", "bitwise_not": "not_", "invert": "not_",
 }
 for _name in _SAME.split():
@@ -41,7 +41,8 @@ for _name, _op in _OTHER.items():
 
 # Functions whose results are floats, also of integers.
 _FLOAT = {
-    **{n: n for n in "ceil floor sqrt exp exp2 expm1 log log1p log2 sin cos tan sinh cosh tanh cbrt reciprocal".split()},
+    **{n: n for n in ("ceil floor sqrt exp exp2 expm1 log log1p log2 sin cos tan sinh cosh tanh cbrt reciprocal "
+                      "asin acos atan asinh acosh atanh").split()},
     "rint": "round", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
 }
 
@@ -509,7 +510,7 @@ from ._composed import (  # noqa: E402 - they use the functions above
     append, array_split, atleast_2d, average, bincount, broadcast_arrays, column_stack, copysign, corrcoef, count_nonzero,
     cov, cross, deg2rad, degrees, diagonal, diff, digitize, dstack, fliplr, flipud, fmax, fmin, heaviside, hypot,
     identity, inner, interp, isclose, isin, kron, log10, logaddexp, logspace, median, nan_to_num, nanmax, nanmean, nanmin,
-    nansum, percentile, permute_dims, polyval, ptp, quantile, rad2deg, radians, rot90, searchsorted, select, signbit,
+    nansum, percentile, permute_dims, polyval, positive, ptp, quantile, rad2deg, radians, rot90, searchsorted, select, signbit,
     sinc, trace, tri, tril_indices, triu_indices, trunc, vdot)
 
 

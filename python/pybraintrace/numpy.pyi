@@ -51,6 +51,7 @@ from pybraintrace._composed import (
     percentile as percentile,
     permute_dims as permute_dims,
     polyval as polyval,
+    positive as positive,
     ptp as ptp,
     quantile as quantile,
     rad2deg as degrees,
@@ -100,6 +101,7 @@ from pybraintrace._core.ops import (
     moveaxis as moveaxis,
     mul as multiply,
     not_equal as not_equal,
+    pow as pow,
     pow as power,
     rem as fmod,
     roll as roll,
@@ -173,6 +175,24 @@ def cbrt(x: Any) -> Tensor:
 
 def reciprocal(x: Any) -> Tensor:
     """1 / x"""
+
+def asin(x: Any) -> Tensor:
+    """Inverse sine."""
+
+def acos(x: Any) -> Tensor:
+    """Inverse cosine."""
+
+def atan(x: Any) -> Tensor:
+    """Inverse tangent."""
+
+def asinh(x: Any) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+def acosh(x: Any) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+def atanh(x: Any) -> Tensor:
+    """Inverse hyperbolic tangent."""
 
 def rint(x: Any) -> Tensor:
     """Nearest integer, halves to the even one."""

@@ -245,7 +245,7 @@ COMPOSED = [
     ("interp", np.float32([-9, 0.2, 2.5, 99]), V, V ** 2), ("isclose", V, V + np.float32([0, 1e-7, 1e-9, 1e-3, 0])), ("isclose", N, N), ("isclose", N, N, 1e-5, 1e-8, True),
     ("isin", I, [2, 4]), ("isin", M, V), ("kron", M, V), ("kron", V, M), ("kron", M, M), ("log10", I), ("logaddexp", V, -V), ("logaddexp", -np.inf, V), ("logspace", 0, 2, 5),
     ("median", M), ("median", M, 0), ("median", V), ("median", N), ("nan_to_num", N), ("nan_to_num", -N), ("nan_to_num", I), ("nanmax", N), ("nanmean", np.where(N == np.inf, 0, N)), ("nanmin", N),
-    ("nansum", np.where(N == np.inf, 0, N)), ("percentile", M, [0, 30, 100], 1), ("permute_dims", X, (2, 0, 1)), ("polyval", [2.0, -1.0, 3.0], V), ("ptp", M), ("ptp", M, 1),
+    ("nansum", np.where(N == np.inf, 0, N)), ("percentile", M, [0, 30, 100], 1), ("permute_dims", X, (2, 0, 1)), ("polyval", [2.0, -1.0, 3.0], V), ("positive", V), ("ptp", M), ("ptp", M, 1),
     ("quantile", M, 0.3), ("quantile", M, [[0.25], [1.0]], 0), ("rad2deg", V), ("radians", V), ("rot90", M), ("rot90", X, 3), ("rot90", M, -2), ("searchsorted", V, [-0.5, 0.1, 9.0]),
     ("searchsorted", V, -0.5, "right"), ("select", [V < 0, V > 1], [V, 2 * V]), ("select", [V < 0, V < 1], [V, 2 * V], 7.0), ("signbit", np.float32([-0.0, 0.0, -1, np.inf, -np.inf])),
     ("signbit", -I), ("sinc", V), ("trace", M), ("trace", X, 1, 1, 2), ("tri", 3), ("tri", 2, 4, 1), ("tril_indices", 3), ("triu_indices", 3, 1), ("trunc", 1.7 * V), ("trunc", I),
@@ -268,6 +268,20 @@ def test_composed_functions_have_the_numbers_of_numpy(name, args):
     assert got.dtype.kind == np.asarray(want).dtype.kind or name in ("trunc", "identity", "tri")
     if name not in ("bincount",) and isinstance(args[0], np.ndarray):  # the same inside a traced function
         same(bt.jit(lambda x: ours(x, *args[1:]))(args[0]), want)
+
+
+def test_reduced_axes_can_be_kept():
+    for name in ("average", "count_nonzero"):
+        for axis in (None, 0, 1):
+            same(getattr(jnp, name)(M, axis, keepdims=True), getattr(np, name)(M, axis, keepdims=True))
+    same(jnp.average(M, 1, V[:3], keepdims=True), np.average(M, 1, V[:3], keepdims=True))
+
+
+def test_names_of_the_array_standard():
+    for short, long in (("asin", "arcsin"), ("acos", "arccos"), ("atan", "arctan"), ("asinh", "arcsinh"), ("acosh", "arccosh"), ("atanh", "arctanh")):
+        x = np.float32([0.1, 0.7]) + (short == "acosh")
+        same(getattr(jnp, short)(x), getattr(np, long)(x))
+    same(jnp.pow(V, 2), V**2)
 
 
 def test_composed_functions_have_gradients():
