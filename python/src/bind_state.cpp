@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include "bindings.h"
 #include "braintrace/model/random_stream.h"
 #include "gil.h"
@@ -63,10 +65,11 @@ void set_state_value(StateBox& box, nb::handle value) {
   bt::Leaves leaves = leaves_from(value);
   if (box.state.initialized()) {
     const auto names = box.state.leaf_names();
+    const bool is_array = names == std::vector<std::string>{""};
     for (const auto& [name, leaf] : leaves)
-      bt::require(std::find(names.begin(), names.end(), name) != names.end(), "{}: it holds {}; got a value for '{}'.",
-                  box.state.place(), names.size() == 1 && names[0].empty() ? "one array" : "leaves of other names",
-                  name);
+      bt::require(std::find(names.begin(), names.end(), name) != names.end(), "{} holds {}; got {}.", box.state.place(),
+                  is_array ? "one array" : fmt::format("a dict of {}", fmt::join(names, ", ")),
+                  name.empty() ? "one array" : fmt::format("a value for '{}'", name));
   }
   for (const auto& [name, leaf] : leaves)
     box.state.set_leaf(name,

@@ -249,3 +249,22 @@ def test_sizes_of_windows(name):
             getattr(nn, name)(sizes)
     x = np.ones((4, 4, 1), "f")
     assert getattr(nn, name)(2)(x).tolist() == getattr(nn, name)((2, 2))(x).tolist()
+
+
+@pytest.mark.parametrize("name", ["ValinaRNNCell", "GRUCell", "MGUCell", "LSTMCell", "URLSTMCell", "MinimalRNNCell", "CFNCell"])
+def test_batches_of_inputs_and_states(name):
+    cell = nn.init_all_states(getattr(nn, name)(3, 4), 2)
+    for x in (X, np.ones((5, 3), "f")):
+        with pytest.raises(bt.ShapeError, match="batch axes differ.*\n.*init_all_states"):
+            cell(x)
+    assert cell(np.ones((2, 3), "f")).shape == (2, 4) and nn.init_all_states(cell)(np.ones((5, 3), "f")).shape == (5, 4)
+
+
+def test_leaves_of_states():
+    layer = nn.Linear(3, 2)
+    with pytest.raises(bt.UserError, match="weight.* holds a dict of .*weight.*; got one array"):
+        layer.weight.value = X
+    with pytest.raises(bt.UserError, match="got a value for 'scale'"):
+        layer.weight.value = {"scale": X}
+    with pytest.raises(bt.UserError, match="holds one array; got a value for 'h'"):
+        nn.init_all_states(CELL).h.value = {"h": X}
