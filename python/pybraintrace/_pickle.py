@@ -124,6 +124,20 @@ def noting(make: Callable[..., Any], module: str) -> Callable[..., Any]:
     return made
 
 
+def _text_of_call(name: str, args: Any, kwargs: dict[str, Any]) -> str:
+    return f"{name}({', '.join([*map(repr, args), *(f'{key}={value!r}' for key, value in kwargs.items())])})"
+
+
+_name_of_schedule = _core.optim.Schedule.__repr__
+
+
+def _text_of_schedule(self: Any) -> str:
+    if "_made" not in self.__dict__:
+        return _name_of_schedule(self)
+    make, args, kwargs = self._made
+    return _text_of_call(make.__name__, args, kwargs)
+
+
 def _call(make: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     return make(*args, **kwargs)
 
@@ -151,6 +165,10 @@ def _reduce_step_data(self: Any) -> Any:
     return _make_step_data, (self.is_multi, self.data)
 
 
+def _text_of_step_data(self: Any) -> str:
+    return _text_of_call("MultiStepData" if self.is_multi else "SingleStepData", (self.data,), {})
+
+
 def _set_epoch(self: Any, epoch: int) -> None:
     self.epoch = epoch
 
@@ -158,9 +176,11 @@ def _set_epoch(self: Any, epoch: int) -> None:
 for _kind in (_core.init.Initializer, _core.optim.Schedule):
     setattr(_kind, "__reduce__", _reduce_made)
 setattr(_core.optim.Schedule, "__setstate__", _set_epoch)
+setattr(_core.optim.Schedule, "__repr__", _text_of_schedule)
 setattr(_core.spiking.Surrogate, "__reduce__", _reduce_surrogate)
 setattr(_core.ETraceConfig, "__reduce__", _reduce_config)
 setattr(_core.StepData, "__reduce__", _reduce_step_data)
+setattr(_core.StepData, "__repr__", _text_of_step_data)
 
 # Optimizers -----------------------------------------------------------------------------------------------------------
 
@@ -182,6 +202,9 @@ def optimizer(written: type[Any], module: str) -> type[Any]:
         written.group(self, path, *args, **kwargs)
         self._groups.append((path, args, kwargs))
 
+    def __repr__(self: Any) -> str:
+        return _text_of_call(type(self).__name__, *self._arguments)
+
     def __reduce__(self: Any) -> Any:
         if self._registered and self._model is None:
             raise TypeError(f"{type(self).__name__}: it cannot be pickled or copied; register the model or model.states(ParamState), "
@@ -202,7 +225,7 @@ def optimizer(written: type[Any], module: str) -> type[Any]:
 
     for method in (register_trainable_weights, group):
         method.__doc__ = getattr(written, method.__name__).__doc__
-    methods = {f.__name__: f for f in (__init__, register_trainable_weights, group, __reduce__, __setstate__)}
+    methods = {f.__name__: f for f in (__init__, register_trainable_weights, group, __repr__, __reduce__, __setstate__)}
     return type(written.__name__, (written,), {**methods, "__doc__": written.__doc__, "__module__": module})
 
 
@@ -217,6 +240,9 @@ def plateau(written: type[Any], module: str) -> type[Any]:
         written.step(self, value)
         self._seen.append(float(value))
 
+    def __repr__(self: Any) -> str:
+        return _text_of_call(type(self).__name__, *self._arguments)
+
     def __reduce__(self: Any) -> Any:
         return _call, (type(self), *self._arguments), list(self._seen)
 
@@ -225,5 +251,5 @@ def plateau(written: type[Any], module: str) -> type[Any]:
             self.step(value)
 
     step.__doc__ = written.step.__doc__
-    methods = {f.__name__: f for f in (__init__, step, __reduce__, __setstate__)}
+    methods = {f.__name__: f for f in (__init__, step, __repr__, __reduce__, __setstate__)}
     return type(written.__name__, (written,), {**methods, "__doc__": written.__doc__, "__module__": module})

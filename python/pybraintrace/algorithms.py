@@ -97,6 +97,9 @@ class OnlineLearner(_core.OnlineLearner):
         """
         return self._etrace_evolve(sequences, return_outputs)
 
+    def __repr__(self) -> str:
+        return f"<{self.rule} of {type(self.model).__name__}, {'' if self.is_compiled else 'not '}compiled>"
+
     def __reduce__(self) -> Any:
         algorithm, options = self._made
         if self.is_compiled and self._examples is None:

@@ -68,6 +68,8 @@ class OnlineLearner(pybraintrace._core.OnlineLearner):
                     return_outputs: whether to return the outputs, stacked along time.
         """
 
+    def __repr__(self) -> str: ...
+
     def __reduce__(self) -> Any: ...
 
 class D_RTRL(OnlineLearner):

@@ -72,6 +72,9 @@ class OnlineStream:
         """Resume from a file. Model, rule, loss and optimizer must be the same."""
         self.records = self._stream.load(os.fspath(path))
 
+    def __repr__(self) -> str:
+        return f"<OnlineStream after {self.records} records>"
+
 
 class Fleet:
     """Many learners that share model, rule and optimizer; each member has its own weights, states and traces.

@@ -39,6 +39,7 @@ class Task:
     """
 
     def __init__(self, description: dict[str, Any] | str, seed: int = 0) -> None:
+        self._description, self._seed = description, seed
         self._task = _core.tasks.make_task(description if isinstance(description, str) else _config.as_text("Task", description), seed)
 
     def batch(self, part: str, index: int, size: int) -> Batch:
@@ -82,6 +83,9 @@ class Task:
     def class_names(self) -> list[str]:
         """Names of the classes, if there are any."""
         return self._task.class_names
+
+    def __repr__(self) -> str:
+        return f"Task({self._description!r}, seed={self._seed})"
 
     def _repr_svg_(self) -> str:
         return self._task.to_svg()

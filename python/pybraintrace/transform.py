@@ -34,6 +34,9 @@ class Jitted:
         """Number of times the function was traced."""
         return self._core.num_traces
 
+    def __repr__(self) -> str:
+        return f"<jitted {getattr(self.__wrapped__, '__qualname__', repr(self.__wrapped__))}>"
+
     def __reduce__(self) -> Any:
         raise TypeError("a jitted function cannot be pickled; pickle the model and jit it again")
 

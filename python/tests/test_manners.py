@@ -374,6 +374,20 @@ def test_pages_and_settings():
     assert isinstance(structure, bt.tree.TreeDef) and bt.tree.unflatten(structure, leaves) == {"a": 1, "b": (2, 3)} and bt.tree.reduce(lambda a, b: a + b, {"a": 1, "b": 2}) == 3
 
 
+def test_objects_show_what_they_are():
+    model = nn.init_all_states(nn.GRUCell(2, 3))
+    learner, step = bt.D_RTRL(model), bt.jit(max)
+    assert repr(learner) == "<D_RTRL of GRUCell, not compiled>"
+    assert repr(learner.compile_graph(jnp.zeros(2))) == "<D_RTRL of GRUCell, compiled>"
+    assert repr(bt.optim.Adam(1e-3)) == "Adam(0.001)" and repr(bt.optim.SGD(lr=bt.optim.StepLR(0.1, 3))) == "SGD(lr=StepLR(0.1, 3))"
+    assert repr(bt.optim.Schedule(0.5)) and repr(bt.optim.ReduceLROnPlateau(0.1, patience=2)) == "ReduceLROnPlateau(0.1, patience=2)"
+    assert repr(step) == "<jitted max>" and repr(bt.MultiStepData(2.0)) == "MultiStepData(2.0)"
+    assert repr(bt.tasks.Task({"type": "copy", "lag": 3}, 1)) == "Task({'type': 'copy', 'lag': 3}, seed=1)"
+    stream = bt.OnlineStream(model, jnp.zeros(2))
+    stream.learn(jnp.zeros(2), jnp.zeros(3))
+    assert repr(stream) == "<OnlineStream after 1 records>"
+
+
 def test_types_are_checked(tmp_path):
     code = """
 import numpy as np

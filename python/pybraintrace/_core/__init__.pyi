@@ -34,7 +34,8 @@ from pybraintrace._modules import (
 )
 from pybraintrace._pickle import (
     _reduce_config as __reduce__,
-    _set_module as __setstate__
+    _set_module as __setstate__,
+    _text_of_step_data as __repr__
 )
 from pybraintrace._tensor import (
     _array as __array__,
@@ -48,7 +49,6 @@ from pybraintrace._tensor import (
     _dlpack_device as __dlpack_device__,
     _iter as __iter__,
     _rdivmod as __rdivmod__,
-    _repr as __repr__,
     _round as __round__,
     _setitem as __setitem__,
     _str as __str__

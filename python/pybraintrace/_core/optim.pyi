@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from pybraintrace._pickle import (
     _reduce_made as __reduce__,
-    _set_epoch as __setstate__
+    _set_epoch as __setstate__,
+    _text_of_schedule as __repr__
 )
 
 
@@ -31,8 +32,6 @@ class Schedule:
 
     @epoch.setter
     def epoch(self, arg: int, /) -> None: ...
-
-    def __repr__(self) -> str: ...
 
 def StepLR(lr: float, step_size: int, gamma: float = 0.1) -> Schedule:
     """Multiply the rate by gamma every `step_size` epochs."""
