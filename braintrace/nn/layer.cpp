@@ -55,11 +55,14 @@ Tensor fold_batch(const Tensor& x, int trailing, const std::function<Tensor(cons
 Tensor joined(const Tensor& x, const Tensor& h) {
   require(x.rank() >= 1 && h.rank() >= 1, "a layer reads features along the last axis; the input {} has none.",
           to_string(x.type()));
-  const bool is_batched_alike = h.rank() < x.rank() || (h.rank() == x.rank() && std::equal(x.shape().begin(), x.shape().end() - 1, h.shape().begin()));
-  require(is_batched_alike, ErrorKind::Shape,
-          "the input is {} and the state is {}; their batch axes differ.\n  Call init_all_states with the batch size of "
-          "the inputs, or pass inputs with the batch size of the states.",
-          to_string(x.type()), to_string(h.type()));
+  const bool is_batched_alike =
+      h.rank() < x.rank() ||
+      (h.rank() == x.rank() && std::equal(x.shape().begin(), x.shape().end() - 1, h.shape().begin()));
+  require(
+      is_batched_alike, ErrorKind::Shape,
+      "the input is {} and the state is {}; their batch axes differ.\n  Call init_all_states with the batch size of "
+      "the inputs, or pass inputs with the batch size of the states.",
+      to_string(x.type()), to_string(h.type()));
   Shape wide   = x.shape();
   wide.back()  = h.shape().back();
   const auto t = promote_together({x, h});

@@ -64,7 +64,7 @@ nb::object state_value(const StateBox& box) {
 void set_state_value(StateBox& box, nb::handle value) {
   bt::Leaves leaves = leaves_from(value);
   if (box.state.initialized()) {
-    const auto names = box.state.leaf_names();
+    const auto names    = box.state.leaf_names();
     const bool is_array = names == std::vector<std::string>{""};
     for (const auto& [name, leaf] : leaves)
       bt::require(std::find(names.begin(), names.end(), name) != names.end(), "{} holds {}; got {}.", box.state.place(),
