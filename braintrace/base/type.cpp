@@ -43,6 +43,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* where) {
 }
 
 int normalize_axis(int64_t axis, int rank, const char* where) {
+  require(rank > 0, ErrorKind::Shape, "{}: axis {} does not exist: a scalar has no axes.", where, axis);
   require(-rank <= axis && axis < rank, ErrorKind::Shape,
           "{}: axis {} does not exist in a tensor of rank {}; allowed are {} to {}.", where, axis, rank, -rank,
           rank - 1);

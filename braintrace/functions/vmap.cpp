@@ -81,7 +81,7 @@ struct MappedStates {
     if (const auto it = next_key.find(leaf.state.cell().get()); it != next_key.end()) return it->second;
     require(!differs, ErrorKind::State,
             "vmap: {} is written with a value that differs from sample to sample.\n"
-            "  List it in .batched_states and initialize it with batch_size = {}.",
+            "  Map it as well (batched_states in C++, in_states in Python), and initialize it with batch_size = {}.",
             leaf.place(), size);
     return value;
   }

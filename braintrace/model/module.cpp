@@ -186,8 +186,10 @@ Tensor Module::update(const Tensor&) {
        type_name());
 }
 Tensors Module::update_all(const Tensors& xs) {
-  require(xs.size() == 1, "{}: update takes one input, got {}; override update_all for several.", type_name(),
-          xs.size());
+  require(xs.size() == 1,
+          "{}: it takes one input, got {}. A list or tuple counts as several inputs: pass an array.\n"
+          "  A module with several inputs defines its own update for all of them.",
+          type_name(), xs.size());
   return {update(xs[0])};
 }
 

@@ -2,6 +2,7 @@
 // Transforms of Python functions, over the flat functions of the C++ library. The GIL is released while they run;
 // a traced function takes it again.
 #include "bindings.h"
+#include "braintrace/base/counted.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/control/remat.h"
 #include "braintrace/functions/derivatives.h"
@@ -156,7 +157,8 @@ nb::object differentiate(const char* where, nb::handle f, const nb::args& args, 
   for (int64_t n : argnums) {
     const int64_t from_front = n < 0 ? n + static_cast<int64_t>(args.size()) : n;
     bt::require(from_front >= 0 && from_front < static_cast<int64_t>(args.size()),
-                "{}: argnums contains {}, but the call has {} positional arguments.", where, n, args.size());
+                "{}: argnums contains {}, but the call has {}.", where, n,
+                bt::counted(args.size(), "positional argument"));
     chosen.push_back(from_front);
   }
   bt::Mask wrt;
@@ -286,7 +288,7 @@ nb::object run_vjp(nb::handle f, const nb::args& primals) {
 nb::object run_jacobian(nb::handle f, const nb::args& args, int64_t argnum, bool forward) {
   FlatCall call(f, args, no_keywords(), "jacobian");
   bt::require(argnum >= 0 && argnum < static_cast<int64_t>(args.size()),
-              "jacobian: argnums is {}, but the call has {} positional arguments.", argnum, args.size());
+              "jacobian: argnums is {}, but the call has {}.", argnum, bt::counted(args.size(), "positional argument"));
   bt::Mask wrt;
   for (size_t owner : call.owners()) wrt.push_back(owner == static_cast<size_t>(argnum));
   const auto mode   = forward ? bt::flat::JacobianMode::Forward : bt::flat::JacobianMode::Reverse;
