@@ -187,9 +187,12 @@ def _rrshift(self: Module, x: Any) -> Any:
 def _init_subclass(cls: type[Module], **kwargs: Any) -> None:
     """Check that constructors call super().__init__(), so that a forgotten call fails there and not where the model is used.
 
-    Also check that no subclass of a layer of the library replaces what the library runs.
+    Also check that a step is written where learners look for it, and that no subclass of a layer of the library replaces what the
+    library runs.
     """
     super(Module, cls).__init_subclass__(**kwargs)
+    if vars(cls).get("__call__") not in (None, vars(cls).get("update")):
+        raise TypeError(f"{cls.__name__}: learners and other modules call `update`, so they would pass over __call__; define `update` instead")
     replaced = [name for name in ("update", "init_state", "reset_state") if name in vars(cls)]
     if replaced and hasattr(cls, "_layer"):
         raise TypeError(f"{cls.__name__}: {replaced[0]} of the layer {cls._layer} cannot be replaced; write an nn.Module that holds the layer")

@@ -86,6 +86,14 @@ def test_a_constructor_that_forgets_its_base():
         Net()
 
 
+def test_a_step_is_an_update():
+    for base in (nn.Module, nn.GRUCell):
+        with pytest.raises(TypeError, match="Net: learners .* call `update`"):
+            type("Net", (base,), {"__call__": lambda self, x: x})
+    step = lambda self, x: 2 * x  # noqa: E731
+    assert type("Net", (nn.Module,), {"update": step, "__call__": step})()(X).tolist() == [2.0] * 3
+
+
 def test_statics():
     class NoHash:
         def __hash__(self):
@@ -268,3 +276,13 @@ def test_leaves_of_states():
         layer.weight.value = {"scale": X}
     with pytest.raises(bt.UserError, match="holds one array; got a value for 'h'"):
         nn.init_all_states(CELL).h.value = {"h": X}
+
+
+def test_numbers_of_inputs_and_axes():
+    cell = nn.init_all_states(nn.GRUCell(3, 4))
+    with pytest.raises(bt.UserError, match="takes one input, got 3.*pass an array"):
+        cell([1.0, 2.0, 3.0])
+    with pytest.raises(bt.ShapeError, match="axis 0 does not exist: a scalar has no axes"):
+        bt.vmap(lambda x: x)(1.0)
+    with pytest.raises(bt.UserError, match="1 positional argument[.]"):
+        bt.grad(lambda x: x, argnums=3)(1.0)
