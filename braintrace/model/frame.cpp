@@ -27,6 +27,12 @@ StateFrame::~StateFrame() { current_frame = outer_; }
 
 StateFrame* StateFrame::current() { return current_frame; }
 
+bool StateFrame::hides_batch_of(const State& state) {
+  for (const StateFrame* f = current_frame; f; f = f->outer_)
+    if (f->lanes_.contains(state.cell().get())) return true;
+  return false;
+}
+
 Tensor StateFrame::read_by_learner(const StateLeaf& leaf) {
   for (const Touched& t : touched_)
     if (t.is_read_by_learner && t.where == leaf) return t.input;

@@ -70,7 +70,8 @@ class StateFrame {
   StateFrame(const StateFrame&)            = delete;
   StateFrame& operator=(const StateFrame&) = delete;
 
-  static StateFrame* current();  // of this thread; null outside any trace
+  static StateFrame* current();                           // of this thread; null outside any trace
+  static bool        hides_batch_of(const State& state);  // inside a vmap that maps it
   const StateFrame*  outer() const { return outer_; }
 
   uint64_t serial() const { return trace_->serial(); }

@@ -444,9 +444,13 @@ void init_all_states(const Module& model, InitOptions options) {
 
 void reset_all_states(const Module& model, InitOptions options) {
   check_batch(options, "reset_all_states");
+  const auto states = model.states();
+  const bool is_lane =
+      std::any_of(states.begin(), states.end(), [](const auto& s) { return StateFrame::hides_batch_of(s.second); });
+  const auto batch_of = [&](const ModuleNode& node) { return is_lane ? BatchSize() : node.batch; };
   start_all(
       model, [&](const State& s) { options.batch_size ? s.init(options.batch_size) : s.reset(); },
-      [&](Module& m, ModuleNode& node) { m.reset_state(options.batch_size ? options.batch_size : node.batch); });
+      [&](Module& m, ModuleNode& node) { m.reset_state(options.batch_size ? options.batch_size : batch_of(node)); });
 }
 
 std::string to_string(const Module& model) {

@@ -85,7 +85,7 @@ void State::init(BatchSize batch) const {
   cell_->batch  = batch;
   cell_->is_new = true;
 }
-void State::reset() const { init(cell_->batch); }
+void State::reset() const { init(StateFrame::hides_batch_of(*this) ? BatchSize() : cell_->batch); }
 
 Tensor State::leaf(const std::string& name) const {
   check_known();

@@ -42,7 +42,7 @@ class State {
   // Resets the value, with the initializer or to the initial value, which is that of one sample: with a batch it is
   // repeated along a new leading axis (scalars are shared). No effect on parameters and long-term states.
   void init(BatchSize batch) const;
-  // The same with the batch size of the last init.
+  // The same with the batch size of the last init; inside a vmap that maps this state, the value of one sample.
   void reset() const;
 
   Tensor                   value() const { return leaf(""); }

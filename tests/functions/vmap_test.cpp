@@ -39,6 +39,26 @@ TEST(Vmap, BatchedStatesHaveOneValuePerSample) {
   }
 }
 
+TEST(Vmap, ResetsTheStateOfEachSample) {
+  Rnn model(2, 3);
+  init_all_states(model, {.batch_size = 4});
+  const Tensor fresh = model.h.value();
+  auto         reset = vmap(
+      [&] {
+        reset_all_states(model);
+        return model.h.value();
+      },
+      {.batched_states = model.states<HiddenState>()});
+  for (auto again : {std::function<Tensor()>(reset), std::function<Tensor()>(jit(reset))}) {
+    model(wave({4, 2}));
+    EXPECT_EQ(again().shape(), (Shape{4, 3}));
+    expect_close(model.h.value(), fresh);
+  }
+  model(wave({4, 2}));
+  reset_all_states(model);  // the batch size is as before
+  expect_close(model.h.value(), fresh);
+}
+
 TEST(Vmap, WritingASharedStateWithASampleValueIsRefused) {
   Rnn         model(2, 3);
   const Array before = model.h.value().array();
