@@ -121,14 +121,14 @@ void Optimizer::update(const Gradients& grads) {
   }
 }
 
-StateMap Optimizer::averaged_weights() const {
+StateMap Optimizer::param_states() const {
   StateMap out;
   for (const Weight& w : weights_)
-    if (w.average && (out.empty() || out.back().first != w.path)) out.emplace_back(w.path, w.state);
+    if (out.empty() || out.back().first != w.path) out.emplace_back(w.path, w.state);
   return out;
 }
 
-Averaged::Averaged(const Optimizer& o) : optimizer_(o), before_(o.averaged_weights()) {
+Averaged::Averaged(const Optimizer& o) : optimizer_(o), before_(o.averages() ? o.param_states() : StateMap()) {
   for (const auto& w : o.weights_) {
     if (!w.average) continue;
     const Tensor theta = w.state.leaf(w.leaf);

@@ -57,7 +57,8 @@ class Optimizer {
   int64_t       step_count() const;
   double        current_lr() const { return schedule_(); }
   Schedule&     lr() { return schedule_; }
-  StateMap      states() const;  // all memory, for checkpoints: <path>.<leaf>.<name>
+  StateMap      param_states() const;  // the registered weights
+  StateMap      states() const;        // all memory, for checkpoints: <path>.<leaf>.<name>
   const Common& common() const { return common_; }
   bool          averages() const { return common_.average > 0; }
 
@@ -82,7 +83,6 @@ class Optimizer {
     Path name() const { return leaf.empty() ? path : path / leaf; }
   };
   Gradients prepared(const Gradients& grads) const;
-  StateMap  averaged_weights() const;
 
   std::string              name_;
   Schedule                 schedule_;

@@ -369,6 +369,12 @@ void bind_optimizers(nb::module_& parent) {
   c.def_prop_ro("current_lr", &o::Optimizer::current_lr, "The current learning rate.");
   c.def_prop_ro(
       "lr", [](o::Optimizer& self) { return self.lr(); }, "The learning-rate schedule.");
+  c.def_prop_ro(
+      "param_states",
+      [](const o::Optimizer& self) {
+        return nb::module_::import_("pybraintrace._modules").attr("StateDict")(dict_of(self.param_states()));
+      },
+      "The registered weights by path.");
   c.def(
       "states", [](const o::Optimizer& self) { return dict_of(self.states()); },
       "Return the states of the optimizer, for checkpoints.");

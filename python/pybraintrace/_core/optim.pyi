@@ -167,6 +167,10 @@ class Optimizer:
     def lr(self) -> Schedule:
         """The learning-rate schedule."""
 
+    @property
+    def param_states(self) -> Any:
+        """The registered weights by path."""
+
     def states(self) -> Any:
         """Return the states of the optimizer, for checkpoints."""
 
