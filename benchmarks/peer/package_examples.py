@@ -35,8 +35,7 @@ SMALL = {  # examples at the root are sized for hours; this one of pp_prop wants
     "100-gru-on-copying-task": dict(n_epochs=6, n_seq=8, batch_size=8, n_rec=16, run_bptt=False),
     "101-integrator-rnn": dict(n_epochs=3, num_batch=8, num_hidden=16, n_batches_per_epoch=2, run_bptt=False),
 }
-LEFT_OUT = {f"003-snn-memory-and-speed-evaluation-{how}": "measures memory and time; needs states by tag of a learner, a reset inside of vmap, and "
-            "the optimizer's param_states as a tree" for how in ("all", "batched", "vmap")}
+LEFT_OUT = {f"003-snn-memory-and-speed-evaluation-{how}": "measures memory and time" for how in ("all", "batched", "vmap")}
 
 
 def listed(folder):

@@ -16,6 +16,14 @@ State = _core.State
 PathKey = tuple[Any, ...]
 
 
+tags: set[str] = set()  # that compat.brainstate gave to states with one value per sample
+
+
+def is_lane(state: State) -> bool:
+    """Return whether the state has one value per sample."""
+    return not isinstance(state, (_core.ParamState, _core.LongTermState))
+
+
 class StateDict(dict[PathKey, State]):
     """States by path, as `model.states()` returns them; `model` is their model."""
 
@@ -23,15 +31,24 @@ class StateDict(dict[PathKey, State]):
         super().__init__(states)
         self.model = model
 
-    def subset(self, *kinds: type[State]) -> StateDict:
-        """Return the states of some kinds."""
-        return StateDict({p: s for p, s in self.items() if isinstance(s, kinds)}, self.model)
+    def subset(self, *kinds: type[State] | str) -> StateDict:
+        """Return the states of some kinds; the name of a tag (`vmap_new_states` of compat) stands for those with one value per sample."""
+        for kind in kinds:
+            if isinstance(kind, str) and kind not in tags:
+                raise _core.UnknownNameError(f"states: no state has the tag {kind!r}; filter by class, such as ParamState")
+        classes = tuple(kind for kind in kinds if not isinstance(kind, str))
+        has_tag = len(classes) < len(kinds)
+        return StateDict({p: s for p, s in self.items() if isinstance(s, classes) or (has_tag and is_lane(s))}, self.model)
 
     def to_dict_values(self) -> dict[PathKey, Any]:
         """Return the values by path."""
         return {p: s.value for p, s in self.items()}
 
-    to_dict = to_dict_values
+    to_dict = to_pytree_value = to_dict_values
+
+    def to_pytree(self) -> StateDict:
+        """Return the states by path, as this object already is."""
+        return self
 
     def assign_values(self, values: dict[PathKey, Any]) -> None:
         """Assign values by path."""
@@ -104,7 +121,7 @@ def call_hook(method: Callable[..., Any], batch_size: int | None) -> None:
         method()
 
 
-def _states(self: Module, *kinds: type[State]) -> StateDict:
+def _states(self: Module, *kinds: type[State] | str) -> StateDict:
     """Return the states of the module by path, of some kinds or all.
 
     >>> import pybraintrace as bt

@@ -55,6 +55,54 @@ def test_lanes_as_the_package_writes_them():
     assert brainstate.nn.Vmap(plain, vmap_states="new")(np.ones((4, 2), "f")).shape == (4, 1)
 
 
+@pytest.mark.parametrize("in_lanes", [False, True])
+def test_a_loop_written_by_hand_as_in_the_package(in_lanes):
+    """A jitted step adds up gradients; another jitted function resets the states of every sample."""
+    model = RNN(2, 3, 1)
+    learner = braintrace.D_RTRL(model)
+    if in_lanes:
+
+        @brainstate.transform.vmap_new_states(state_tag="new", axis_size=4)
+        def init():
+            brainstate.nn.init_all_states(model)
+            learner.compile_graph(jax.ShapeDtypeStruct((2,), jnp.float32))
+
+        init()
+        run = brainstate.nn.Vmap(learner, vmap_states="new")
+    else:
+        brainstate.nn.vmap_init_all_states(model, axis_size=4, state_tag="new")
+        learner.compile_graph(jax.ShapeDtypeStruct((4, 2), jnp.float32))
+        run = learner
+    opt = braintools.optim.Adam(1e-2)
+    opt.register_trainable_weights(model.states(brainstate.ParamState))
+
+    @brainstate.transform.jit
+    @brainstate.transform.vmap(in_states=run.states("new"), axis_size=4)
+    def reset_state():
+        brainstate.nn.reset_all_states(run)
+
+    @brainstate.transform.jit
+    def step(grads, x):
+        now, loss = brainstate.transform.grad(lambda: (run(x) ** 2).mean(), opt.param_states.to_pytree(), return_value=True)()
+        return jax.tree.map(lambda a, b: a + b, grads, now), loss
+
+    def gradients():
+        reset_state()
+        grads = jax.tree.map(lambda a: jnp.zeros_like(a), opt.param_states.to_pytree_value())
+        for t in range(3):
+            grads, loss = step(grads, np.full((4, 2), t + 1.0, "f"))
+        return grads
+
+    states, first, second = model.states("new"), gradients(), gradients()
+    assert first and first.keys() == opt.param_states.keys() == model.states(brainstate.ParamState).keys()
+    assert all(s.value.shape == (4, 3) for s in states.values()) and states.keys() == run.states("new").keys()
+    jax.tree.map(lambda a, b: np.testing.assert_array_equal(a, b), first, second)
+    opt.update(brainstate.nn.clip_grad_norm(first, 1.0))
+    jax.tree.map(lambda a, b: np.testing.assert_array_equal(np.shape(a), np.shape(b)), first, gradients())
+    with pytest.raises(LookupError, match="tag 'old'"):
+        model.states("old")
+
+
 def test_spiking_network_as_the_package_writes_it():
     class Snn(brainstate.nn.Module):
         def __init__(self, n_in, n_rec, n_out):

@@ -12,18 +12,35 @@ from .. import _core, _modules, algorithms, transform
 
 def lane_states(model: Any) -> dict[Any, Any]:
     """Return the states with one value per lane: all but parameters and long-term states."""
-    return {p: s for p, s in model.states().items() if not isinstance(s, (_core.ParamState, _core.LongTermState))}
+    return {p: s for p, s in model.states().items() if _modules.is_lane(s)}
 
 
-def vmap_init_all_states(model: Any, *, axis_size: int | None = None, state_tag: Any = None, **_: Any) -> Any:
+def _add_tag(tag: str | None) -> None:
+    if tag is not None:
+        _modules.tags.add(tag)
+
+
+def vmap_init_all_states(model: Any, *, axis_size: int | None = None, state_tag: str | None = None, **_: Any) -> Any:
     """Initialize all states with `axis_size` lanes."""
+    _add_tag(state_tag)
     return _modules.init_all_states(model, axis_size)
 
 
-def vmap_new_states(f: Callable[..., Any] | None = None, *, axis_size: int | None = None, state_tag: Any = None, **_: Any) -> Any:
+def reset_all_states(target: Any, batch_size: int | None = None, **options: Any) -> Any:
+    """Reset all states of a model, or of a learner with its traces, also inside of Vmap."""
+    inner = target.module if isinstance(target, Vmap) else target
+    is_learner = isinstance(inner, algorithms.OnlineLearner)
+    _modules.reset_all_states(inner.model if is_learner else inner, batch_size, **options)
+    if is_learner:
+        inner.reset_state(batch_size)
+    return target
+
+
+def vmap_new_states(f: Callable[..., Any] | None = None, *, axis_size: int | None = None, state_tag: str | None = None, **_: Any) -> Any:
     """Call f, which creates states for one sample, and give each learner that it compiled, or model that it initialized, `axis_size` lanes."""
     if f is None:
         return functools.partial(vmap_new_states, axis_size=axis_size, state_tag=state_tag)
+    _add_tag(state_tag)
 
     @functools.wraps(f)
     def made(*args: Any, **kwargs: Any) -> Any:

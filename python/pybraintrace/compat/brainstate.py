@@ -9,7 +9,7 @@ from .. import environ, nn as _nn, numpy, random as _random, surrogate, transfor
 from .._core import (HiddenGroupState, HiddenState, HiddenTreeState, LongTermState, ParamState, RandomState, ShortTermState, State)
 from .._modules import StateDict
 from ._described import Described, Sequential, sized
-from ._lanes import Map, Vmap, vmap_init_all_states, vmap_new_states
+from ._lanes import Map, Vmap, reset_all_states, vmap_init_all_states, vmap_new_states
 
 BatchState = LongTermState
 
@@ -65,7 +65,7 @@ random.RandomState, random.random = _Stream, lambda size=(), key=None: _random.u
 random.seed = lambda seed=None: _random.seed(secrets.randbits(31) if seed is None else seed)
 nn = _namespace(_nn, Vmap=Vmap, Map=Map, vmap_init_all_states=vmap_init_all_states, DropoutFixed=_nn.Dropout,
                 RNNCell=_nn.Module, weight_standardization=_weight_standardization)
-nn.Sequential = Sequential
+nn.Sequential, nn.reset_all_states = Sequential, reset_all_states
 for _name in "LayerNorm RMSNorm Flatten".split():
     setattr(nn, _name, Described(getattr(_nn, _name)))
 for _name in (f"{kind}Pool{n}d" for kind in ("Max", "Avg") for n in (1, 2, 3)):

@@ -21,7 +21,11 @@ def _rule(base: type[OnlineLearner]) -> type[OnlineLearner]:
         """Like `pybraintrace`, but without `chunk_size` a multi-step learner runs step by step."""
         return base.etrace_grad(self, *sequences, chunk_size=1 if chunk_size is None and self.vjp_method == "multi-step" else chunk_size, **options)
 
-    methods = {"__init__": __init__, "etrace_grad": etrace_grad}
+    def states(self: OnlineLearner, *kinds: Any) -> Any:
+        """Return the states of the model by path, of some kinds, with a tag, or all."""
+        return self.model.states(*kinds)
+
+    methods = {"__init__": __init__, "etrace_grad": etrace_grad, "states": states}
     return type(base.__name__, (base,), {**methods, "__doc__": base.__doc__, "__module__": __name__})
 
 
