@@ -8,7 +8,8 @@ from ._core import command
 
 def main() -> None:
     """Run the command line with the arguments of this process."""
-    sys.stdout.flush()
+    if sys.stdout is not None:  # the process was started with a closed stdout
+        sys.stdout.flush()
     sys.exit(command(["pybraintrace", *sys.argv[1:]]))
 
 

@@ -243,6 +243,16 @@ def test_keys_as_streams():
     assert settings == {"a": 2} and issubclass(brainstate.nn.RNNCell, pybraintrace.nn.Module)
 
 
+def test_a_script_finds_what_lies_beside_it(tmp_path):
+    (tmp_path / "beside.py").write_text("number = 3\n")
+    (tmp_path / "script.py").write_text("import sys, beside, braintrace\nprint(beside.number, sys.argv[1:], braintrace.__name__)\n")
+    command = [sys.executable, "-m", "pybraintrace.compat"]
+    done = subprocess.run([*command, str(tmp_path / "script.py"), "--fast"], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("3 ['--fast'] "), done.stderr
+    none = subprocess.run([*command, str(tmp_path / "none.py")], capture_output=True, text=True, timeout=120)
+    assert none.returncode == 1 and none.stderr.endswith("none.py: there is no such script\n"), none.stderr
+
+
 def test_units_inside_a_script(tmp_path):
     pytest.importorskip("saiunit")
     script = tmp_path / "script.py"

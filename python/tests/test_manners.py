@@ -343,6 +343,8 @@ def test_command_line():
     done = subprocess.run([sys.executable, "-m", "pybraintrace", "info"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "version" in done.stdout, done.stderr
     assert subprocess.run([sys.executable, "-m", "pybraintrace", "nothing"], capture_output=True, timeout=60).returncode == 2
+    closed = subprocess.run(["sh", "-c", '"$0" -m pybraintrace info >&-', sys.executable], capture_output=True, text=True, timeout=60)
+    assert closed.returncode == 2 and closed.stderr.startswith("error: the output could not be written"), closed.stderr
 
 
 def test_backends():
