@@ -108,16 +108,83 @@ def permutation(x: Any, key: Any = None) -> Tensor:
     return _ops.random_permutation(_key(key), x)
 
 
-def choice(a: Any, size: Any = (), key: Any = None) -> Tensor:
-    """Draw elements of `a` with replacement, or integers below `a`."""
+def choice(a: Any, size: Any = (), replace: bool = True, p: Any = None, key: Any = None) -> Tensor:
+    """Draw elements of `a`, or integers below `a`.
+
+    Args:
+        a: an array, whose rows are drawn, or a number.
+        size: shape of the result.
+        replace: whether an element may be drawn again.
+        p: probability of each element; default: all are equal.
+        key: key or seed; default: the global stream.
+    """
     n = a if isinstance(a, int) else len(a)
-    drawn = randint(0, n, size, key)
+    shape = tuple(np.zeros(() if size is None else size, np.bool_).shape)
+    count = int(np.prod(shape))
+    logits = None if p is None else _logits_of(p, n)
+    if replace:
+        drawn = randint(0, n, shape, key) if logits is None else categorical(_ops.asarray(np.broadcast_to(logits, (*shape, n))), key)
+    elif count > (n if logits is None else int(np.isfinite(logits).sum())):
+        raise ValueError(f"choice: {count} different elements cannot be drawn from {n}")
+    elif logits is None:
+        drawn = permutation(n, key)[:count].reshape(shape)
+    else:  # the largest of logits + Gumbel noise
+        drawn = (-(_ops.asarray(logits) + gumbel(size=n, key=key))).argsort(0)[:count].reshape(shape)
     return drawn if isinstance(a, int) else _ops.asarray(a)[drawn]
+
+
+def _logits_of(p: Any, n: int) -> np.ndarray:
+    p = np.asarray(p, float)
+    if p.shape != (n,) or not (p >= 0).all() or not abs(p.sum() - 1) < 1e-4:
+        raise ValueError(f"choice: p must hold {n} probabilities that add up to 1, got {p}")
+    with np.errstate(divide="ignore"):
+        return np.log(p)
 
 
 def exponential(scale: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
     """Draw from an exponential distribution."""
     return _ops.random_exponential(_key(key), size) * scale
+
+
+def _above_zero(size: Any, key: Any) -> Tensor:
+    return _ops.max(rand(*np.zeros(size, np.bool_).shape, key=key), 1e-30)
+
+
+def gumbel(loc: Any = 0.0, scale: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
+    """Draw from a Gumbel distribution."""
+    return loc - scale * _ops.log(-_ops.log(_above_zero(size, key)))
+
+
+def logistic(loc: Any = 0.0, scale: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
+    """Draw from a logistic distribution."""
+    u = _above_zero(size, key)
+    return loc + scale * (_ops.log(u) - _ops.log1p(-u))
+
+
+def laplace(loc: Any = 0.0, scale: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
+    """Draw from a Laplace distribution."""
+    first, second = split(_key(key))
+    return loc + scale * (exponential(size=size, key=first) - exponential(size=size, key=second))
+
+
+def lognormal(mean: Any = 0.0, sigma: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
+    """Draw numbers whose logarithm has a normal distribution."""
+    return _ops.exp(normal(mean, sigma, size, key))
+
+
+def rayleigh(scale: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
+    """Draw from a Rayleigh distribution."""
+    return scale * _ops.sqrt(2 * exponential(size=size, key=key))
+
+
+def weibull(a: Any, size: Any = (), key: Any = None) -> Tensor:
+    """Draw from a Weibull distribution of scale 1."""
+    return exponential(size=size, key=key) ** (1 / a)
+
+
+def pareto(a: Any, size: Any = (), key: Any = None) -> Tensor:
+    """Draw from a Pareto II distribution of scale 1."""
+    return _ops.expm1(exponential(size=size, key=key) / a)
 
 
 def gamma(shape: float, scale: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
@@ -130,6 +197,21 @@ def beta(a: float, b: float, size: Any = (), key: Any = None) -> Tensor:
     first, second = split(_key(key))
     x, y = gamma(a, size=size, key=first), gamma(b, size=size, key=second)
     return x / (x + y)
+
+
+def chisquare(df: float, size: Any = (), key: Any = None) -> Tensor:
+    """Draw from a chi-square distribution."""
+    return 2 * gamma(df / 2, size=size, key=key)
+
+
+def standard_normal(size: Any = (), key: Any = None) -> Tensor:
+    """Draw from the standard normal distribution."""
+    return normal(size=size, key=key)
+
+
+def random_sample(size: Any = (), key: Any = None) -> Tensor:
+    """Draw uniformly from [0, 1)."""
+    return uniform(size=size, key=key)
 
 
 def truncated_normal(lower: float, upper: float, size: Any = (), loc: Any = 0.0, scale: Any = 1.0, key: Any = None) -> Tensor:
