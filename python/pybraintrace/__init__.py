@@ -30,8 +30,8 @@ from .fleet import Fleet, OnlineStream
 from .operations import OpCall, Operation, register_op
 from .rules import LearningRule, TraceSite, register_rule
 from .training import Trainer
-from .transform import (checkpoint, cond, custom_vjp, for_loop, fori_loop, grad, hessian, jacfwd, jacrev, jit, jvp, pure_callback, scan, value_and_grad, vjp, vmap,
-                        while_loop)
+from .transform import (checkpoint, cond, custom_vjp, for_loop, fori_loop, grad, hessian, jacfwd, jacrev, jit, jvp, pure_callback, scan, switch, value_and_grad, vjp,
+                        vmap, while_loop)
 
 NotSupportedError, ETraceGraphExecutor = CompilationError, ETraceVjpGraphExecutor
 __version__: str = _core.version
@@ -46,6 +46,6 @@ __all__ = ["CompilationError", "CompilationRecord", "CompilationReport", "DTypeE
            "find_hidden_param_op_relations_from_minfo", "find_hidden_param_op_relations_from_module", "fleet", "for_loop", "fori_loop", "grad",
            "grouped_matmul", "hessian", "init", "jacfwd", "jacrev", "jit", "jvp", "list_of_algorithms", "load", "load_weights", "lora_matmul",
            "matmul", "metric", "nir", "nn", "numpy", "operations", "optim", "product_precision", "progress", "pure_callback", "random", "register_op",
-           "register_rule", "rules", "save", "scan", "set_default_backend", "set_product_precision", "sparse_matmul", "surrogate", "tasks",
+           "register_rule", "rules", "save", "scan", "set_default_backend", "set_product_precision", "sparse_matmul", "surrogate", "switch", "tasks",
            "training", "transform", "tree", "units", "value_and_grad", "vjp", "vmap", "while_loop"]
 __all__ += algorithms.__all__

@@ -11,7 +11,7 @@ from typing import Any
 from . import _core, tree
 
 __all__ = ["checkpoint", "cond", "custom_vjp", "for_loop", "fori_loop", "grad", "hessian", "jacfwd", "jacrev", "jit", "jvp", "pure_callback", "scan",
-           "value_and_grad", "vjp", "vmap", "while_loop"]
+           "switch", "value_and_grad", "vjp", "vmap", "while_loop"]
 
 
 class Jitted:
@@ -279,6 +279,21 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     2.0
     """
     return _core.cond(pred, true_fun, false_fun, operands)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """Call one of several functions, whose results have the same structure; beyond the ends of the list, the first or the last.
+
+    >>> import pybraintrace as bt
+    >>> float(bt.switch(1, [lambda x: x, lambda x: 2 * x, lambda x: 3 * x], 5.0))
+    10.0
+    """
+    if not branches:
+        raise ValueError("switch: expected at least one function")
+    if len(branches) == 1:
+        return branches[0](*operands)
+    half = len(branches) // 2
+    return cond(_core.ops.asarray(index) < half, lambda *xs: switch(index, branches[:half], *xs), lambda *xs: switch(index - half, branches[half:], *xs), *operands)
 
 
 def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, max_steps: int = 0) -> Any:

@@ -243,6 +243,32 @@ def test_keys_as_streams():
     assert settings == {"a": 2} and issubclass(brainstate.nn.RNNCell, pybraintrace.nn.Module)
 
 
+def test_rarer_functions_of_jax():
+    branches = [lambda x: x + 1, lambda x: 2 * x, lambda x: x**3, lambda x: -x]
+    for switch in (jax.lax.switch, jax.jit(lambda i, x: jax.lax.switch(i, branches, x), static_argnums=())):
+        results = [float(switch(i, branches, 5.0) if switch is jax.lax.switch else switch(i, 5.0)) for i in range(-1, 5)]
+        assert results == [6.0, 6.0, 10.0, 125.0, -5.0, -5.0]
+    assert float(jax.grad(lambda x: jax.lax.switch(jnp.asarray(2), branches, x))(5.0)) == 75.0
+    ifelse = brainstate.transform.jit(lambda x: brainstate.transform.ifelse([x > 2, x > 1], branches[:3], x))
+    assert [float(ifelse(x)) for x in (3.0, 1.5, 1.0)] == [4.0, 3.0, 1.0]
+    x = np.arange(12.0, dtype="f").reshape(3, 4)
+    for start in ((1, 1), (2, 3), (-1, 0)):  # as jax.lax, clipped to where the block fits
+        row, column = min(max(start[0], 0), 1), min(max(start[1], 0), 2)
+        block = jax.jit(lambda i, j: jax.lax.dynamic_slice(jnp.asarray(x), (i, j), (2, 2)))(*start)
+        assert block.tolist() == x[row:row + 2, column:column + 2].tolist()
+    a, b = x[:, :2], x[:, 2:]
+    np.testing.assert_allclose(jax.nn.glu(x), a / (1 + np.exp(-b)), rtol=1e-5)
+    np.testing.assert_allclose(jax.nn.mish(x - 5), (x - 5) * np.tanh(np.log1p(np.exp(x - 5))), rtol=1e-5)
+    np.testing.assert_allclose(jax.nn.soft_sign(x - 5), (x - 5) / (1 + abs(x - 5)), rtol=1e-6)
+    np.testing.assert_allclose(jax.nn.squareplus(x - 5), ((x - 5) + np.sqrt((x - 5) ** 2 + 4)) / 2, rtol=1e-5)
+    np.testing.assert_allclose(jax.nn.hard_swish(x - 5), (x - 5) * np.clip((x - 5) / 6 + 0.5, 0, 1), rtol=1e-5)
+    key = jax.random.PRNGKey(0)
+    for name in ("exponential", "gumbel", "laplace", "logistic"):
+        assert getattr(jax.random, name)(key, (3,)).tolist() == getattr(pybraintrace.random, name)(size=3, key=0).tolist()
+    assert jax.random.choice(key, 5, (2,), replace=False).shape == jax.random.gamma(key, 2.0, (2,)).shape == jax.random.truncated_normal(key, -1, 1, (2,)).shape == (2,)
+    assert sorted(brainstate.random.shuffle(4).tolist()) == [0, 1, 2, 3]
+
+
 def test_a_script_finds_what_lies_beside_it(tmp_path):
     (tmp_path / "beside.py").write_text("number = 3\n")
     (tmp_path / "script.py").write_text("import sys, beside, braintrace\nprint(beside.number, sys.argv[1:], braintrace.__name__)\n")

@@ -60,7 +60,14 @@ def _weight_standardization(w: Any, eps: float = 1e-4, gain: Any = None, out_axi
     return (w - w.mean(axes, keepdims=True)) * scale
 
 
-random = _namespace(_random)
+def _ifelse(conditions: Any, branches: Any, *operands: Any) -> Any:
+    """Call the branch of the first condition that holds; the last branch if none does."""
+    if len(branches) == 1:
+        return branches[0](*operands)
+    return _transform.cond(conditions[0], branches[0], lambda *xs: _ifelse(conditions[1:], branches[1:], *xs), *operands)
+
+
+random = _namespace(_random, shuffle=_random.permutation)
 random.RandomState, random.random = _Stream, lambda size=(), key=None: _random.uniform(size=size, key=key)
 random.seed = lambda seed=None: _random.seed(secrets.randbits(31) if seed is None else seed)
 nn = _namespace(_nn, Vmap=Vmap, Map=Map, vmap_init_all_states=vmap_init_all_states, DropoutFixed=_nn.Dropout,
@@ -70,7 +77,7 @@ for _name in "LayerNorm RMSNorm Flatten".split():
     setattr(nn, _name, Described(getattr(_nn, _name)))
 for _name in (f"{kind}Pool{n}d" for kind in ("Max", "Avg") for n in (1, 2, 3)):
     setattr(nn, _name, Described(sized(getattr(_nn, _name))))
-transform = _namespace(_transform, vmap_new_states=vmap_new_states, StatefulFunction=_transform.jit,
+transform = _namespace(_transform, vmap_new_states=vmap_new_states, remat=_transform.checkpoint, jacobian=_transform.jacrev, ifelse=_ifelse, StatefulFunction=_transform.jit,
                        ProgressBar=__import__("pybraintrace.progress", fromlist=["ProgressBar"]).ProgressBar)
 compile = augment = transform
 typing = SimpleNamespace(Size=Union[int, tuple], ArrayLike=Any, DTypeLike=Any, PyTree=Any, Array=Any)

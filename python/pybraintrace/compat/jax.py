@@ -74,6 +74,19 @@ def _dynamic_update_slice(x: Any, update: Any, starts: Any) -> Any:
     return x.at[tuple(places)].set(update)
 
 
+def _dynamic_slice(x: Any, starts: Any, sizes: Any) -> Any:
+    """Return a block of given sizes at start indices, which may be traced."""
+    for axis, (start, n) in enumerate(zip(starts, sizes)):
+        x = numpy.take(x, numpy.clip(start, 0, x.shape[axis] - n) + numpy.arange(n), axis)
+    return x
+
+
+def _glu(x: Any, axis: int = -1) -> Any:
+    """a σ(b) of the halves a and b of x"""
+    a, b = numpy.split(x, 2, axis)
+    return a * _nn.sigmoid(b)
+
+
 def _standardize(x: Any, axis: Any = -1, mean: Any = None, variance: Any = None, epsilon: float = 1e-5) -> Any:
     """(x - mean)/√(variance + ε)"""
     mean = x.mean(axis, keepdims=True) if mean is None else mean
@@ -93,11 +106,18 @@ random = SimpleNamespace(PRNGKey=_random.PRNGKey, key=_random.PRNGKey, split=_ra
                          bernoulli=lambda key, p=0.5, shape=None: _ops.random_bernoulli(key, p, shape),
                          randint=lambda key, shape, minval, maxval: _ops.random_randint(key, shape, minval, maxval),
                          categorical=lambda key, logits: _ops.random_categorical(key, logits),
+                         choice=lambda key, a, shape=(), replace=True, p=None: _random.choice(a, shape, replace, p, key),
+                         truncated_normal=lambda key, lower, upper, shape=(): _random.truncated_normal(lower, upper, shape, key=key),
+                         gamma=lambda key, a, shape=(): _random.gamma(a, size=shape, key=key),
+                         **{name: lambda key, shape=(), draw=getattr(_random, name): draw(size=shape, key=key)
+                            for name in ("exponential", "gumbel", "laplace", "logistic")},
                          permutation=lambda key, x: _ops.random_permutation(key, x))
 nn = SimpleNamespace(**{n: getattr(_nn, n) for n in (
     "relu relu6 sigmoid tanh softplus silu swish elu selu celu gelu leaky_relu log_sigmoid hard_sigmoid hard_silu hard_tanh softmax "
-    "log_softmax logsumexp one_hot").split()}, standardize=_standardize)
-lax = SimpleNamespace(scan=_transform.scan, cond=_transform.cond, while_loop=_transform.while_loop, fori_loop=_transform.fori_loop,
+    "log_softmax logsumexp one_hot").split()}, standardize=_standardize, glu=_glu, hard_swish=_nn.hard_silu, identity=lambda x: x,
+    soft_sign=lambda x: x / (1 + numpy.abs(x)), mish=lambda x: x * numpy.tanh(_nn.softplus(x)),
+    squareplus=lambda x, b=4: 0.5 * (x + numpy.sqrt(x * x + b)))
+lax = SimpleNamespace(scan=_transform.scan, cond=_transform.cond, switch=_transform.switch, dynamic_slice=_dynamic_slice, while_loop=_transform.while_loop, fori_loop=_transform.fori_loop,
                       stop_gradient=_ops.stop_gradient, select=numpy.where, rsqrt=_ops.rsqrt, top_k=_ops.top_k, dynamic_update_slice=_dynamic_update_slice)
 tree_util = SimpleNamespace(tree_map=tree.map, tree_leaves=tree.leaves, tree_flatten=tree.flatten, tree_unflatten=tree.unflatten,
                             tree_structure=tree.structure, tree_reduce=tree.reduce)
