@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
 #include <sched.h>
 #include <thread>
@@ -31,16 +32,23 @@ constexpr auto on_the_way = std::chrono::nanoseconds(500);
 
 constexpr int spins = 20000;  // a few milliseconds, before an idle thread sleeps
 
-// Spins on `done`. Mostly loads and few pauses: a hypervisor deschedules a virtual CPU that mainly executes pause, and
-// rescheduling takes longer than most kernels.
+// Between looks at something that another thread will write. Mostly loads and few pauses: a hypervisor deschedules a
+// virtual CPU that mainly executes pause, and rescheduling takes longer than most kernels.
+constexpr int looks = 64;  // for each pause
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Spins on `done`, for a few milliseconds.
 template <class Done>
 bool spin_until(Done done) {
   for (int i = 0; i < spins; ++i) {
-    for (int look = 0; look < 64; ++look)
+    for (int look = 0; look < looks; ++look)
       if (done()) return true;
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
+    relax();
   }
   return done();
 }
@@ -76,128 +84,193 @@ void pin_this_thread([[maybe_unused]] int processor) {
 #endif
 }
 
-// Each thread has its own range, the same one in every call with as many parts, so that its data stay in its cache. The
-// caller starts to work immediately. Threads that have joined share the work, and help others when their range is done.
-// If data have a home, moving them costs more than the work: then only the caller takes over, and only from a thread
-// that has not joined for a long time or was preempted.
+// Each thread has its own range of a kernel's parts, the same one in every kernel with as many parts, so that its data
+// stay in its cache. It takes its range in a few pieces. Threads whose range is done help others. If data have a home,
+// moving them costs more than the work: then only the caller helps, and only a thread that has not joined for a long
+// time or was preempted.
 //
-// One atomic word contains the number of the call and whether threads may still join. A thread raises its own flag
-// before it reads that word again, and the caller closes the call before it reads the flags: so one always sees the
-// other, without locks and without writes to memory shared by all threads.
+// Passing a cache line to another core takes as long as a small kernel, so a call needs two of them per thread: the
+// caller writes an order, which one thread reads, and this thread writes its progress, which the caller reads. Whoever
+// advances `taken` of a range owns its next piece. The numbers of calls increase, so nobody has to reset `taken`, and a
+// thread that comes too late finds all pieces of its call taken.
 class Pool {
  public:
-  explicit Pool(int threads) : ranges_(static_cast<size_t>(threads)) {
+  explicit Pool(int threads) : orders_(static_cast<size_t>(threads)), progress_(orders_.size()) {
     // We do not pin the caller; the first CPU is left to it.
     std::vector<int> own = allowed_processors();
-    if (!are_pinned(ranges_.size(), own.size())) own.clear();
-    for (size_t i = 1; i < ranges_.size(); ++i)
+    if (!are_pinned(size(), own.size())) own.clear();
+    for (size_t i = 1; i < size(); ++i)
       workers_.emplace_back([this, i, processor = i < own.size() ? own[i] : -1] {
         if (processor >= 0) pin_this_thread(processor);
         serve(i);
       });
   }
   ~Pool() {
-    stop_ = true;
-    state_ += one_call;
-    state_.notify_all();
+    for (size_t i = 1; i < size(); ++i) {
+      orders_[i].number = over;
+      orders_[i].number.notify_one();
+    }
     for (std::thread& t : workers_) t.join();
   }
 
   int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
               int64_t whole, int64_t most) {
     // As many threads as the work justifies.
-    const int64_t all = whole ? whole : count;
-    const auto    n   = std::clamp<int64_t>(all / grain, 1, most);
-    task_             = task;
-    frame_            = frame;
-    piece_            = std::max(std::min(grain, count / n), (count + 4 * n - 1) / (4 * n));
-    has_home_         = whole > 0;
-    status_           = 0;
-    invited_.store(static_cast<size_t>(n), std::memory_order_relaxed);
-    const auto border = [&](int64_t k) { return std::clamp<int64_t>((all * k + n - 1) / n - first, 0, count); };
-    for (int64_t i = 0; i < n; ++i) {
-      ranges_[i].next.store(border(i), std::memory_order_relaxed);
-      ranges_[i].end = border(i + 1);
-    }
-    state_ += one_call + is_open;
-    if (sleepers_ > 0) state_.notify_all();
+    const auto    n     = std::clamp<int64_t>((whole ? whole : count) / grain, 1, most);
+    const int64_t piece = std::max(std::min(grain, count / n), (count + 4 * n - 1) / (4 * n));
+    const Work    work{++call_, task, frame, count, piece, first, whole, n};
+    const auto    threads = static_cast<size_t>(n);
+    status_.store(0, std::memory_order_relaxed);
+    for (size_t i = 1; i < threads; ++i) orders_[i].give(work);
+    // A thread that goes to sleep either is counted here, or sees its order.
+    if (sleepers_.fetch_add(0) > 0)
+      for (size_t i = 1; i < threads; ++i)
+        if (progress_[i].is_asleep) orders_[i].number.notify_one();
     at_work          = true;
     const auto start = Clock::now();
-    work_on(ranges_[0]);
-    const auto own  = Clock::now() - start;
-    const auto late = start + 5 * own + held_up;
-    for (int64_t i = 1; i < n; ++i) {
-      Range&     r       = ranges_[i];
-      const auto is_away = [&] { return !r.is_manned && Clock::now() > start + own + on_the_way; };
-      while (has_home_ && r.is_left() && !is_away() && Clock::now() < late) continue;
-      work_on(r);
-    }
+    take(0, work);
+    if (!whole)
+      for (size_t i = 1; i < threads; ++i) take(i, work);
+    if (!all_finished(work)) wait(work, start);
     at_work = false;
-    state_ -= is_open;
-    for (int64_t i = 1; i < n; ++i)
-      while (!spin_until([&] { return !ranges_[i].is_manned; })) std::this_thread::yield();
     return status_;
   }
-  size_t size() const { return ranges_.size(); }
+  size_t size() const { return orders_.size(); }
 
   static thread_local bool at_work;  // this thread is inside a parallel kernel
 
  private:
-  static constexpr int is_open = 1, one_call = 2;
+  // Numbers of calls; an order has the number `unfinished` while the caller writes it.
+  static constexpr int64_t unfinished = 0, over = -1;
 
-  struct alignas(64) Range {
-    std::atomic<int64_t> next{0};
-    int64_t              end = 0;
-    std::atomic<bool>    is_manned{false};
-    bool                 is_left() const { return next.load(std::memory_order_relaxed) < end; }
+  struct Work {
+    int64_t                  call;
+    codegen::bt_task         task;
+    const codegen::bt_frame* frame;
+    int64_t                  count, piece, first, whole, threads;
+
+    // The range of a thread ends where that of the next one begins.
+    int64_t begin(size_t thread) const {
+      const int64_t all = whole ? whole : count;
+      return std::clamp<int64_t>((all * static_cast<int64_t>(thread) + threads - 1) / threads - first, 0, count);
+    }
+    int64_t end(size_t thread) const { return begin(thread + 1); }
+    int64_t pieces(size_t thread) const { return (end(thread) - begin(thread) + piece - 1) / piece; }
+    // The call and the number of pieces taken, as one number that increases: a range has at most 4 pieces per thread.
+    int64_t word(int64_t taken) const { return (call << 16) + taken; }
   };
 
-  void work_on(Range& r) {
-    while (r.is_left()) {
-      const int64_t begin = r.next.fetch_add(piece_);
-      if (begin >= r.end) return;
-      if (const int32_t rc = task_(frame_, begin, std::min(begin + piece_, r.end))) status_ = rc;
+  struct alignas(64) Order {
+    std::atomic<int64_t>                  number{unfinished};
+    std::atomic<codegen::bt_task>         task{nullptr};
+    std::atomic<const codegen::bt_frame*> frame{nullptr};
+    std::atomic<int64_t>                  count{0}, piece{0}, first{0}, whole{0}, threads{0};
+
+    void give(const Work& w) {
+      constexpr auto release = std::memory_order_release;
+      number.store(unfinished, std::memory_order_relaxed);
+      task.store(w.task, release);
+      frame.store(w.frame, release);
+      count.store(w.count, release);
+      piece.store(w.piece, release);
+      first.store(w.first, release);
+      whole.store(w.whole, release);
+      threads.store(w.threads, release);
+      number.store(w.call, release);
+    }
+    // None if the caller writes a new order at the same time.
+    std::optional<Work> read() const {
+      const Work w{number, task, frame, count, piece, first, whole, threads};
+      return w.call != unfinished && number == w.call ? std::optional(w) : std::nullopt;
+    }
+  };
+  struct alignas(64) Progress {
+    std::atomic<int64_t> taken{0};     // of the thread's range, as in Work::word
+    std::atomic<int64_t> joined{0};    // the last call that the thread worked on
+    std::atomic<int64_t> finished{0};  // and that it finished: what the caller polls
+    std::atomic<bool>    is_asleep{false};
+  };
+
+  bool has_finished(size_t thread, const Work& w) const { return progress_[thread].finished == w.call; }
+  bool all_finished(const Work& w) const {
+    bool all = true;  // without a branch: the loads overlap
+    for (size_t i = 1; i < static_cast<size_t>(w.threads); ++i) all &= has_finished(i, w);
+    return all;
+  }
+  bool is_taken(size_t thread, const Work& w) const {
+    const int64_t pieces = w.pieces(thread);
+    return pieces == 0 || progress_[thread].taken >= w.word(pieces);
+  }
+  // Nothing is left, and no thread is at work. A thread joins before it takes anything: hence this order.
+  bool is_over(const Work& w) const {
+    bool over = true;
+    for (size_t i = 1; i < static_cast<size_t>(w.threads); ++i) over &= is_taken(i, w);
+    for (size_t i = 1; i < static_cast<size_t>(w.threads); ++i)
+      over &= progress_[i].joined != w.call || has_finished(i, w);
+    return over;
+  }
+
+  // Waits for threads that are at work, and works for those that are away or late.
+  void wait(const Work& w, Clock::time_point start) {
+    const auto end = Clock::now(), away = end + on_the_way, late = end + 4 * (end - start) + held_up;
+    for (int64_t look = 1; !all_finished(w); ++look) {
+      if (look % looks != 0) continue;
+      const auto now = Clock::now();
+      for (size_t i = 1; i < static_cast<size_t>(w.threads) && now > away; ++i)
+        if (now > late || progress_[i].joined != w.call) take(i, w);
+      if (is_over(w)) return;
+      look < looks* spins ? relax() : std::this_thread::yield();
     }
   }
 
-  static unsigned call_of(unsigned state) { return state & ~unsigned{is_open}; }
+  // Does what is left of a thread's range.
+  void take(size_t thread, const Work& w) {
+    std::atomic<int64_t>& taken = progress_[thread].taken;
+    const int64_t         begin = w.begin(thread), end = w.end(thread);
+    const int64_t         pieces = w.pieces(thread);
+    for (int64_t word = taken;;) {
+      const int64_t piece = std::max(word - w.word(0), int64_t{0});
+      if (piece >= pieces) return;
+      if (!taken.compare_exchange_weak(word, w.word(piece + 1))) continue;
+      const int64_t from = begin + piece * w.piece;
+      if (const int32_t rc = w.task(w.frame, from, std::min(from + w.piece, end))) status_ = rc;
+      word = taken;
+    }
+  }
 
   void serve(size_t self) {
     const FlushSubnormals flush;
-    at_work            = true;
-    unsigned   seen    = 0;
-    Range&     mine    = ranges_[self];
-    const auto is_news = [&] { return call_of(state_) != seen; };
+    at_work                      = true;
+    int64_t               seen   = unfinished;
+    Progress&             mine   = progress_[self];
+    std::atomic<int64_t>& number = orders_[self].number;
     while (true) {
-      if (!spin_until(is_news)) {
+      if (!spin_until([&] { return number != seen && number != unfinished; })) {
+        mine.is_asleep = true;
         ++sleepers_;
-        for (unsigned state = state_; call_of(state) == seen; state = state_) state_.wait(state);
+        number.wait(seen);
         --sleepers_;
+        mine.is_asleep = false;
+        continue;
       }
-      if (stop_) return;
-      const unsigned state = state_;
-      seen                 = call_of(state);
-      if (!(state & is_open) || self >= invited_.load(std::memory_order_relaxed)) continue;
-      mine.is_manned = true;
-      if (state_ == state) {
-        const size_t n = invited_.load(std::memory_order_relaxed);
-        for (size_t i = 0; i < (has_home_ ? 1 : n); ++i) work_on(ranges_[(self + i) % n]);
-      }
-      mine.is_manned = false;
+      if (number == over) return;
+      const std::optional<Work> work = orders_[self].read();
+      if (!work) continue;
+      seen = work->call;
+      mine.joined.store(seen, std::memory_order_release);
+      const auto n = static_cast<size_t>(work->threads);
+      for (size_t i = 0; i < (work->whole ? 1 : n); ++i) take((self + i) % n, *work);
+      mine.finished.store(seen, std::memory_order_release);
     }
   }
 
-  alignas(64) std::atomic<unsigned> state_{0};
-  std::atomic<int>  sleepers_{0};
-  std::atomic<bool> stop_{false};
-  alignas(64) codegen::bt_task task_ = nullptr;
-  const codegen::bt_frame* frame_    = nullptr;
-  int64_t                  piece_    = 1;
-  bool                     has_home_ = false;
-  std::atomic<size_t>      invited_{0};
-  std::atomic<int32_t>     status_{0};
-  std::vector<Range>       ranges_;
+  std::vector<Order>       orders_;
+  std::vector<Progress>    progress_;
   std::vector<std::thread> workers_;
+  // What follows is written often, but not by threads at work.
+  alignas(64) std::atomic<int> sleepers_{0};
+  std::atomic<int32_t> status_{0};
+  int64_t              call_ = 0;
 };
 
 thread_local bool Pool::at_work = false;
