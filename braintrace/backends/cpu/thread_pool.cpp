@@ -108,7 +108,7 @@ class Pool {
   ~Pool() {
     for (size_t i = 1; i < size(); ++i) {
       orders_[i].number = over;
-      orders_[i].number.notify_one();
+      progress_[i].wake();
     }
     for (std::thread& t : workers_) t.join();
   }
@@ -124,8 +124,7 @@ class Pool {
     for (size_t i = 1; i < threads; ++i) orders_[i].give(work);
     // A thread that goes to sleep either is counted here, or sees its order.
     if (sleepers_.fetch_add(0) > 0)
-      for (size_t i = 1; i < threads; ++i)
-        if (progress_[i].is_asleep) orders_[i].number.notify_one();
+      for (size_t i = 1; i < threads; ++i) progress_[i].wake();
     at_work          = true;
     const auto start = Clock::now();
     take(0, work);
@@ -188,7 +187,11 @@ class Pool {
     std::atomic<int64_t> taken{0};     // of the thread's range, as in Work::word
     std::atomic<int64_t> joined{0};    // the last call that the thread worked on
     std::atomic<int64_t> finished{0};  // and that it finished: what the caller polls
-    std::atomic<bool>    is_asleep{false};
+    std::atomic<int32_t> is_asleep{0};
+
+    void wake() {
+      if (is_asleep && is_asleep.exchange(0)) is_asleep.notify_one();
+    }
   };
 
   bool has_finished(size_t thread, const Work& w) const { return progress_[thread].finished == w.call; }
@@ -246,11 +249,11 @@ class Pool {
     std::atomic<int64_t>& number = orders_[self].number;
     while (true) {
       if (!spin_until([&] { return number != seen && number != unfinished; })) {
-        mine.is_asleep = true;
+        mine.is_asleep = 1;
         ++sleepers_;
-        number.wait(seen);
+        if (number == seen) mine.is_asleep.wait(1);
         --sleepers_;
-        mine.is_asleep = false;
+        mine.is_asleep = 0;
         continue;
       }
       if (number == over) return;
