@@ -90,9 +90,9 @@ void pin_this_thread([[maybe_unused]] int processor) {
 // time or was preempted.
 //
 // Passing a cache line to another core takes as long as a small kernel, so a call needs two of them per thread: the
-// caller writes an order, which one thread reads, and this thread writes its progress, which the caller reads. Whoever
-// advances `taken` of a range owns its next piece. The numbers of calls increase, so nobody has to reset `taken`, and a
-// thread that comes too late finds all pieces of its call taken.
+// caller writes an order, which one thread reads, and this thread writes its progress, which the caller reads. The
+// thread that advances `taken` of a range owns its next piece. The numbers of calls increase, so nobody has to reset
+// `taken`, and a thread that comes too late finds all pieces of its call taken.
 class Pool {
  public:
   explicit Pool(int threads) : orders_(static_cast<size_t>(threads)), progress_(orders_.size()) {
