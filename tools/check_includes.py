@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a file of braintrace/ or cli/ uses a name whose header neither it nor any of our headers that it includes
-includes: names of the standard library, fmt and nlohmann, and our own types and functions. Builds precompile headers of
-others and compile the sources of a folder as one, so a compiler does not notice.
+"""Fails when a file of braintrace/, cli/ or tests/ uses a name whose header neither it nor any of our headers that it
+includes includes: names of the standard library, fmt and nlohmann, and our own types and functions. Builds precompile
+common headers and compile the sources of a folder as one, so a compiler does not notice.
 
     tools/check_includes.py [ROOT]"""
 import pathlib
@@ -80,7 +80,9 @@ for header in ["core", "format", "ranges", "chrono"]:
 GIVEN_BY["fmt::join"] = {"fmt/format.h", "fmt/ranges.h"}
 GIVEN_BY["nlohmann::json"] = GIVEN_BY["nlohmann::ordered_json"] = {"nlohmann/json.hpp", "nlohmann/json_fwd.hpp"}
 
-TEXT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*', re.DOTALL)  # neither is code
+# No names that a file uses: texts, comments and what tests are called.
+TEXT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|'
+                  r'\b(?:TEST(?:_[FP])?|INSTANTIATE_TEST_SUITE_P)\(\s*\w+, \w+', re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")', re.M)
 USE = re.compile(r"\b(?:std|fmt|nlohmann)::\w+")
 
@@ -161,7 +163,8 @@ def missing_ours(files, path, reached):
 
 def problems(root):
     files   = Files(root)
-    sources = [f for folder in ["braintrace", "cli"] for f in sorted((root / folder).rglob("*")) if f.suffix in {".h", ".cpp"}]
+    folders = ["braintrace", "cli", "tests"]
+    sources = [f for name in folders for f in sorted((root / name).rglob("*")) if f.suffix in {".h", ".cpp"}]
     if not sources:
         yield f"{root} has no sources in braintrace/ and cli/"
     paths = [file.relative_to(root).as_posix() for file in sources]
@@ -173,9 +176,8 @@ def problems(root):
         for name in sorted(set(USE.findall(files.code(path)))):
             if name in GIVEN_BY and not GIVEN_BY[name] & others:
                 yield f"{path}: {name} needs #include <{'> or <'.join(sorted(GIVEN_BY[name]))}>"
-        if not path.endswith("_test.cpp"):  # those are compiled one by one
-            for name, headers in missing_ours(files, path, ours):
-                yield f"{path}: {name} needs #include \"{headers[0]}\" or another header that gives it"
+        for name, headers in missing_ours(files, path, ours):
+            yield f"{path}: {name} needs #include \"{headers[0]}\" or another header that gives it"
 
 
 def main():

@@ -13,6 +13,7 @@
 #include "braintrace/nn/integrators.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
 #include "tests/support/error_of.h"
 #include "tests/support/online.h"

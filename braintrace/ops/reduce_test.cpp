@@ -3,6 +3,7 @@
 
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/cumulative.h"
+#include "braintrace/ops/move.h"
 #include "braintrace/ops/softmax.h"
 #include "tests/support/values.h"
 

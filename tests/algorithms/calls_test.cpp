@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The differentiable call: several in one loss, losses that read old states, gradients of states, long streams.
+#include <algorithm>
 #include <fstream>
 
 #include <gtest/gtest.h>

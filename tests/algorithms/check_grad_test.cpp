@@ -3,6 +3,8 @@
 // differences cannot show.
 #include "braintrace/fidelity/check_grad.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/control/custom.h"

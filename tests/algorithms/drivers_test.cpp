@@ -2,6 +2,8 @@
 // Gradients over sequences are sums of the gradients of steps, for all windows, masks and ways to request them.
 #include "braintrace/algorithms/drivers.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/compile.h"

@@ -2,6 +2,8 @@
 // Rules compared with the exact gradient: the report agrees with the laws of the rules.
 #include "braintrace/fidelity/fidelity.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/base/lists.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A learner of one sample mapped over lanes is a loop over samples, for every trainable operation and every rule that
 // has a trace.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/compile.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules with a signal or a memory of their own: UORO, three-factor learning, DNI.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/compile.h"

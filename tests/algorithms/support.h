@@ -4,6 +4,7 @@
 // it has a gradient where no neuron fires.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 

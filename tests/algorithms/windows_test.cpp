@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A window is the sum of its steps, for weights that reach their states directly: random chains of layers, rules,
 // cuts, masks, states, and traces to start from.
+#include <algorithm>
 #include <cstdlib>
 
 #include <gtest/gtest.h>

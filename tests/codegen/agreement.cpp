@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/codegen/agreement.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

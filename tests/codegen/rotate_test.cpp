@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/rotate.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include <gtest/gtest.h>

@@ -27,6 +27,7 @@
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/runtime/values.h"
 #include "braintrace/transforms/simplify.h"

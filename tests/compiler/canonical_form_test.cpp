@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls, conditionals and scans inside a step: their form in the flat program, with the same values as
 // before.
+#include <algorithm>
 #include <functional>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control flow inside a step: what is flattened, what stays, what is an error (docs/limits.md), each with its record.
+#include <algorithm>
 #include <functional>
 
 #include <gtest/gtest.h>

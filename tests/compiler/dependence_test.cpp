@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the dependence analysis claims about random chains of operations, compared with Jacobians entry by entry.
 // It may claim less than is true, but not more.
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>

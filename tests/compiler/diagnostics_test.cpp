@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of record is made by some model, with its level and what it concerns.
+#include <algorithm>
 #include <functional>
 #include <set>
 

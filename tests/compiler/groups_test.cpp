@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hidden groups: their transition, its Jacobian against an independent one, members side by side; and perturbations.
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

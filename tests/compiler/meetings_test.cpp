@@ -2,6 +2,9 @@
 // Diagonals of Jacobians through sums over rows, compared with the whole Jacobian.
 #include "braintrace/compiler/meetings.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/base/lists.h"

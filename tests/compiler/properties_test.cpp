@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties of the compiler on random models. A model is a list of numbers; any list is a model, so that RapidCheck
 // can shrink it.
+#include <cmath>
 #include <cstdlib>
 #include <set>
 

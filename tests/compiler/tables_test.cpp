@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the compiler finds in cells, spiking layers and small programs, as tables.
+#include <algorithm>
 #include <functional>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What single kernels do on the emulated device, and that faults of a text are noticed there.
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/backends/cuda/emulated_device.h"

@@ -4,7 +4,7 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/etp/dense.h"
-#include "support.h"
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // States created inside a traced function: variables of that function, created at every call.
-#include "support.h"
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

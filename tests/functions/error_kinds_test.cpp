@@ -3,7 +3,7 @@
 #include "braintrace/io/npy.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/runtime/backend.h"
-#include "support.h"
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transforms on lists of tensors, as bindings of other languages call them, with structure that C++ types cannot
 // express.
-#include "support.h"
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support.h"
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

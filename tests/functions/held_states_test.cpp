@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "braintrace/ops/index.h"
-#include "support.h"
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes are errors with a message, and leave every state unchanged.
 #include "braintrace/control/scan.h"
-#include "support.h"
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support.h"
+#include <cmath>
+
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

@@ -2,7 +2,7 @@
 #include "braintrace/ops/random.h"
 
 #include "braintrace/model/random_stream.h"
-#include "support.h"
+#include "tests/functions/support.h"
 
 namespace braintrace {
 namespace {

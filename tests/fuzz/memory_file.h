@@ -10,7 +10,7 @@
 class MemoryFile {
  public:
   MemoryFile(const uint8_t* data, size_t size) : descriptor_(memfd_create("fuzz", 0)) {
-    if (descriptor_ < 0 || write(descriptor_, data, size) != static_cast<ssize_t>(size)) __builtin_trap();
+    if (descriptor_ < 0 || ::write(descriptor_, data, size) != static_cast<ssize_t>(size)) __builtin_trap();
   }
   ~MemoryFile() { close(descriptor_); }
   MemoryFile(const MemoryFile&)            = delete;

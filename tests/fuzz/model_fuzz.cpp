@@ -3,6 +3,7 @@
 // one step on inputs of any rank or fails with a UserError; the length of the text decides about the rank. Large ones
 // are built, without values, and not run.
 #include <array>
+#include <new>
 #include <set>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes either fail with a UserError or are rows of spikes at valid times.
+#include <algorithm>
+
 #include "braintrace/data/spike_file.h"
 #include "tests/fuzz/memory_file.h"
 

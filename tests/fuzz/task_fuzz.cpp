@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text either fails with a UserError or gives a task whose samples are repeatable; large ones are not drawn.
+#include <algorithm>
+
 #include "braintrace/tasks/task.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

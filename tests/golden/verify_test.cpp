@@ -2,6 +2,7 @@
 // The recorded cases, replayed by the code of `braintrace verify`, which must also detect mistakes.
 #include "braintrace/verify/verify.h"
 
+#include <cmath>
 #include <fstream>
 #include <limits>
 

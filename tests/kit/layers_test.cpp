@@ -3,6 +3,8 @@
 // samples of a batch independently, and is restored bit for bit from a file.
 #include "tests/kit/layers.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spiking layers of 3 inputs and 4 neurons, put together from neurons, synapses and projections: one hidden group each,
 // with every state of the layer, and one relation per projection.
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>

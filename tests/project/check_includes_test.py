@@ -41,4 +41,6 @@ expect(1, 'braintrace/a.cpp: Thing needs #include "braintrace/b.h"',
        {"braintrace/a.cpp": "void f(const Thing& t);\n", "braintrace/b.h": HEADER})
 expect(1, 'cli/a.cpp: count_of needs #include "braintrace/b.h"',
        {"cli/a.cpp": "auto n = count_of(x);\n", "braintrace/b.h": HEADER})
+expect(1, "tests/a_test.cpp: count_of", {"tests/a_test.cpp": "auto n = count_of(x);\n", "braintrace/b.h": HEADER})
+expect(0, GOOD, {"tests/a_test.cpp": "TEST(Thing, HasOne) {}\n", "braintrace/b.h": HEADER})
 expect(1, "no sources", {})

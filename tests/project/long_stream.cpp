@@ -2,6 +2,7 @@
 // A long stream: single steps with a weight update after each, as machine code. Memory must stay flat, traces finite.
 //
 //   long_stream [STEPS]       default 100,000; exit status 1 when memory grew or a value is not finite
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>

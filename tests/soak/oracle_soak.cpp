@@ -3,8 +3,11 @@
 // definition. A mismatch is printed with its model and seed.
 //
 //   soak_oracle [MODELS [FIRST_SEED [without FEATURE…]]]       features: those of tests/oracle/generate.h
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 // A run as a trainer would record it, made up: a spiking network that learns three classes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>

@@ -2,6 +2,7 @@
 // Graph views written by hand, for tests of the pictures that need no compiler.
 #pragma once
 
+#include <algorithm>
 #include <random>
 
 #include <fmt/format.h>

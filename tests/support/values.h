@@ -2,6 +2,7 @@
 // Short ways to make tensors and to look at their elements in tests.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>

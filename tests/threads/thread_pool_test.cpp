@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What control flow does beyond equality with the unrolled form: user rules, structure of derivatives, transposition of
 // mixed linear loops, messages.
+#include <cmath>
 #include <gmock/gmock.h>
 
 #include <gtest/gtest.h>

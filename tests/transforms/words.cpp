@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/transforms/words.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "braintrace/base/rng.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every recorded numeric case: the model built from its description, with the recorded parameters and initial states,
 // gives the recorded outputs and states at every step.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/model/frame.h"

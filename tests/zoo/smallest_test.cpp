@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every layer type with every size 1: inputs, units, batch and steps. It runs in every precision and keeps its types;
 // learning rules run on it step by step and in windows, and RTRL is exact.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 // Sparse populations by description: patterns that are generated, read from files, or an error.
 #include "braintrace/zoo/wiring.h"
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
