@@ -30,12 +30,17 @@ need_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# build PRESET TARGET [cmake option…] : configures one preset of CMakePresets.json and builds a target of it; '': those it names.
+# build PRESET COMPILER TARGET [cmake option…] : configures one preset of CMakePresets.json and builds a target of it; '':
+# those it names.
 build() {
-  local preset=$1 target=$2 start=$SECONDS
-  shift 2
+  local preset=$1 compiler=$2 target=$3 start=$SECONDS folder=build/$1 cached fresh=()
+  shift 3
+  [ "$preset" = release ] && folder=build
+  # When the compiler changes, CMake deletes what the folder knows, and with it the settings of the preset.
+  cached=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$folder/CMakeCache.txt" 2>/dev/null) || true
+  [ "${cached:-$compiler}" = "$compiler" ] || [ "$cached" = "$(command -v "$compiler")" ] || fresh=(--fresh)
   say "Building '$preset'"
-  cmake --preset "$preset" "$@" --log-level=WARNING
+  cmake --preset "$preset" "${fresh[@]}" -DCMAKE_CXX_COMPILER="$compiler" "$@" --log-level=WARNING
   cmake --build --preset "$preset" --parallel "$(nproc)" ${target:+--target "$target"}
   printf '   built in %d s\n' $((SECONDS - start))
 }
