@@ -25,8 +25,8 @@ TEST(Jit, TracesOncePerSignature) {
   f(tensor({1.0, 2.0, 3.0}), 2);  // a dtype
   EXPECT_EQ(f.num_traces(), 4);
   f(x, 3);
-  auto copy = f;
-  copy(x, 3);
+  const std::vector copies{f};
+  copies[0](x, 3);
   EXPECT_EQ(f.num_traces(), 4);
   EXPECT_EQ(runs, 4);
 }

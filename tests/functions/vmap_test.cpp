@@ -49,7 +49,7 @@ TEST(Vmap, ResetsTheStateOfEachSample) {
         return model.h.value();
       },
       {.batched_states = model.states<HiddenState>()});
-  for (auto again : {std::function<Tensor()>(reset), std::function<Tensor()>(jit(reset))}) {
+  for (const auto& again : {std::function<Tensor()>(reset), std::function<Tensor()>(jit(reset))}) {
     model(wave({4, 2}));
     EXPECT_EQ(again().shape(), (Shape{4, 3}));
     expect_close(model.h.value(), fresh);
@@ -63,7 +63,10 @@ TEST(Vmap, WritingASharedStateWithASampleValueIsRefused) {
   Rnn         model(2, 3);
   const Array before = model.h.value().array();
   auto        step   = vmap([&](const Tensor& x) { return model(x); });
-  EXPECT_TRUE(mentions(error_of([&] { step(wave({4, 2})); }), {"vmap", "'h'", ".batched_states", "batch_size = 4"}));
+  EXPECT_TRUE(mentions(error_of([&] {
+                         step(wave({4, 2}));
+                       }),
+                       {"vmap", "'h'", "batched_states in C++", "batch_size = 4"}));
   EXPECT_TRUE(identical(model.h.value().array(), before));
   // A value that is the same for all samples may be written.
   LongTermState count(tensor({0.0}));
