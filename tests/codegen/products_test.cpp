@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +67,38 @@ TEST(Events, HaveTheBitsOfTheDenseProduct) {
       EXPECT_EQ(sum > 0, density > 0);
       EXPECT_LE(worst_disagreement({{"product", product(type, even.type(), turned), {}, {x, even}}}).distance, 1e-5);
     }
+}
+
+// Tiles have other shapes where vectors are shorter, and where there are fewer registers. With fused multiply-adds,
+// bits are the same.
+TEST(Products, OnProcessorsWithShorterVectors) {
+  std::vector<const char*> processors = {""};
+  if (__builtin_cpu_supports("avx2")) processors = {"", "-march=haswell", "-march=x86-64"};
+  std::vector<testing_support::Job> jobs;
+  Rng                               rng(8);
+  for (const DType t : {DType::F32, DType::F64})
+    for (const int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 13, 19})
+      for (const int64_t columns : {3, 64, 83}) {
+        const Type x{t, {rows, 300}}, w{t, {300, columns}};
+        jobs.push_back({"product", product(x, w, false), {}, {random_array(rng, x), random_array(rng, w)}});
+      }
+  std::vector<Program> programs;
+  for (const testing_support::Job& j : jobs) programs.push_back(j.program);
+  std::vector<Arrays> first;
+  for (const std::string flags : processors) {
+    setenv("BRAINTRACE_CFLAGS", flags.c_str(), 1);
+    const auto compiled = cpu::compile_together(programs, std::vector<Arrays>(programs.size()));
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      const Arrays y = compiled[i]->run(jobs[i].args), want = evaluate(jobs[i].program, {}, jobs[i].args);
+      EXPECT_LE(max_difference(y[0], want[0]), y[0].dtype() == DType::F32 ? 1e-4 : 1e-12)
+          << flags << " " << to_string(y[0].type());
+      if (flags.empty())
+        first.push_back(y);
+      else if (flags == "-march=haswell")
+        EXPECT_TRUE(identical(y[0], first[i][0])) << to_string(y[0].type());
+    }
+  }
+  unsetenv("BRAINTRACE_CFLAGS");
 }
 
 // 0 · ∞ is not a number, for spikes too: in a row of w that some spikes meet, in one that none does, and after many

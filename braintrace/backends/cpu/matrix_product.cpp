@@ -3,10 +3,10 @@
 //
 // Register tiling: tiles of 8 rows and two vectors of columns stay in registers while k runs; blocks of B stay in the
 // L2 cache. Tiles prefetch C and the operands of the next tiles, a panel of B or rows of A, because hardware
-// prefetchers do not predict these jumps. Panels of B with non-contiguous columns, or fewer than a tile has, are
-// packed. Blocks of A that are mostly zero, such as spikes, are multiplied event by event. Every element of C is summed
-// in the order of k by fused multiply-adds, so its bits do not depend on tiles, events, or the partition of columns
-// among threads.
+// prefetchers do not predict these jumps. Up to four rows are computed in tiles of four vectors. Panels of B with
+// non-contiguous columns, or fewer than a tile has, are packed. Blocks of A that are mostly zero, such as spikes, are
+// multiplied event by event. Every element of C is summed in the order of k by fused multiply-adds, so its bits do not
+// depend on tiles, events, or the partition of columns among threads.
 //
 // The text is the same for every program and takes long to compile, so it is a separate file.
 #include "braintrace/backends/cpu/matrix_product.h"
@@ -34,7 +34,32 @@ const char* const products = R"c(
 #pragma GCC optimize("O2", "fp-contract=fast")
 #endif
 #endif
+/* Tiles of BT_ROWS rows and two vectors fit in the registers, and so do those of few rows and BT_WIDE vectors. */
+#if defined(__AVX512F__)
+#define BT_VECTOR 64        /* bytes; 32 registers */
+#elif defined(__AVX__)
+#define BT_VECTOR 32        /* 16 registers */
+#else
+#define BT_VECTOR 16        /* NEON has 32 registers, SSE 16 */
+#endif
+#if defined(__AVX512F__) || defined(__aarch64__)
 #define BT_ROWS 8
+#define BT_WIDE 4
+#else
+#define BT_ROWS 6
+#define BT_WIDE 2
+#endif
+/* GCC would load the value again for each of its uses. */
+#if defined(__x86_64__)
+#define BT_KEEP(x) __asm__("" : "+v"(x))
+#elif defined(__aarch64__)
+#define BT_KEEP(x) __asm__("" : "+w"(x))
+#else
+#define BT_KEEP(x)
+#endif
+#define BT_FEW_ROWS 4
+#define BT_ROWS_AHEAD 6     /* rows of B that are on their way to the L1 cache */
+#define BT_L1 32768         /* bytes of B that stay there */
 #define BT_K_BLOCK 256
 #define BT_ROW_BLOCK 1024
 #define BT_RARE 6           /* events win where fewer than one element in so many is not zero */
@@ -42,35 +67,52 @@ const char* const products = R"c(
 #define BT_EVENT_COLUMNS 64 /* and enough columns pay for looking */
 #ifdef __AVX2__
 #define BT_HAS_SIGNS 1
+#define BT_SIGNS(T) (32 / (int64_t)sizeof(T))
 #define BT_SIGNS_f32(v) __builtin_ia32_movmskps256(v)
 #define BT_SIGNS_f64(v) __builtin_ia32_movmskpd256(v)
 #else
 #define BT_HAS_SIGNS 0
+#define BT_SIGNS(T) 1
 #define BT_SIGNS_f32(v) 0
 #define BT_SIGNS_f64(v) 0
+#endif
+#if BT_ROWS == 8
+#define BT_TALL_TILES(name) BT_TILE(name, 8, 2) BT_TILE(name, 7, 2)
+#else
+#define BT_TALL_TILES(name)
+#endif
+#if BT_WIDE == 4
+#define BT_WIDE_TILES(name) BT_TILE(name, 4, 4) BT_TILE(name, 3, 4) BT_TILE(name, 2, 4) BT_TILE(name, 1, 4)
+#else
+#define BT_WIDE_TILES(name)
 #endif
 #define BT_TILE(name, r, v)                                                                                           \
   if (rows == r && vectors == v) bt_tile_##name(r, v, K, A, am, ak, B, bk, C, cm, first, ahead, stride);
 #define BT_MATMUL(T, name, lanes)                                                                                     \
-  typedef T bt_vec_##name __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));                            \
+  typedef T bt_vec_##name __attribute__((vector_size(BT_VECTOR), aligned(sizeof(T)), may_alias));                     \
   typedef T bt_half_##name __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));                           \
   /* Whole tiles ask for C, and for a line per k at `ahead`, which the next ones need. */                             \
   static inline __attribute__((always_inline)) void bt_tile_##name(                                                   \
       int rows, int vectors, int64_t K, const T* A, int64_t am, int64_t ak, const T* B, int64_t bk, T* C, int64_t cm, \
       int first, const T* ahead, int64_t stride) {                                                                    \
-    bt_vec_##name acc[BT_ROWS][2], b[2];                                                                              \
+    bt_vec_##name acc[8][4], b[4];                                                                                    \
     if (rows == BT_ROWS)                                                                                              \
       BT_UNROLLED (int m = 0; m < rows; ++m)                                                                          \
         BT_UNROLLED (int v = 0; v < vectors; ++v) __builtin_prefetch(C + m * cm + v * lanes, 1);                      \
     BT_UNROLLED (int m = 0; m < rows; ++m)                                                                            \
       BT_UNROLLED (int v = 0; v < vectors; ++v)                                                                       \
         acc[m][v] = first ? (bt_vec_##name){0} : *(const bt_vec_##name*)(C + m * cm + v * lanes);                     \
-    const T *low = A, *high = A + BT_ROWS / 2 * am; /* fewer registers than a stride for each row */                  \
+    const T *low = A, *high = A + 4 * am; /* fewer registers than a stride for each row */                            \
     for (int64_t k = 0; k < K; ++k, low += ak, high += ak, ahead += stride) {                                         \
       if (rows == BT_ROWS) __builtin_prefetch(ahead);                                                                 \
-      BT_UNROLLED (int v = 0; v < vectors; ++v) b[v] = *(const bt_vec_##name*)(B + k * bk + v * lanes);               \
+      if (vectors == 4 && stride)                                                                                     \
+        BT_UNROLLED (int v = 0; v < vectors; ++v) __builtin_prefetch(ahead + v * lanes);                              \
+      BT_UNROLLED (int v = 0; v < vectors; ++v) {                                                                     \
+        b[v] = *(const bt_vec_##name*)(B + k * bk + v * lanes);                                                       \
+        BT_KEEP(b[v]);                                                                                                \
+      }                                                                                                               \
       BT_UNROLLED (int m = 0; m < rows; ++m) {                                                                        \
-        const T a = (m < BT_ROWS / 2 ? low : high)[m % (BT_ROWS / 2) * am];                                           \
+        const T a = (m < 4 ? low : high)[m % 4 * am];                                                                 \
         BT_UNROLLED (int v = 0; v < vectors; ++v) acc[m][v] += a * b[v];                                              \
       }                                                                                                               \
     }                                                                                                                 \
@@ -79,14 +121,14 @@ const char* const products = R"c(
   }                                                                                                                   \
   static void bt_rows_##name(int rows, int vectors, int64_t K, const T* A, int64_t am, int64_t ak, const T* B,        \
                              int64_t bk, T* C, int64_t cm, int first, const T* ahead, int64_t stride) {               \
-    BT_TILE(name, 8, 2)                                                                                               \
-    BT_TILE(name, 7, 2)                                                                                               \
+    BT_TALL_TILES(name)                                                                                               \
     BT_TILE(name, 6, 2)                                                                                               \
     BT_TILE(name, 5, 2)                                                                                               \
     BT_TILE(name, 4, 2)                                                                                               \
     BT_TILE(name, 3, 2)                                                                                               \
     BT_TILE(name, 2, 2)                                                                                               \
     BT_TILE(name, 1, 2)                                                                                               \
+    BT_WIDE_TILES(name)                                                                                               \
     BT_TILE(name, 8, 1)                                                                                               \
     BT_TILE(name, 4, 1)                                                                                               \
     BT_TILE(name, 2, 1)                                                                                               \
@@ -106,7 +148,7 @@ const char* const products = R"c(
   static inline uint64_t bt_places_##name(const T* a, int64_t stride, int64_t count) {                                \
     uint64_t places = 0;                                                                                              \
     int64_t  i      = 0;                                                                                              \
-    for (; BT_HAS_SIGNS && stride == 1 && i + lanes / 2 <= count; i += lanes / 2)                                     \
+    for (; BT_HAS_SIGNS && stride == 1 && i + BT_SIGNS(T) <= count; i += BT_SIGNS(T))                                 \
       places |= (uint64_t)BT_SIGNS_##name((bt_half_##name)(*(const bt_half_##name*)(a + i) != 0)) << i;               \
     for (; i < count; ++i) places |= (uint64_t)(a[i * stride] != 0) << i;                                             \
     return places;                                                                                                    \
@@ -184,7 +226,7 @@ const char* const products = R"c(
   /* the columns [n0, n1) of C */                                                                                     \
   static void bt_matmul_##name(int64_t M, int64_t n0, int64_t n1, int64_t K, const T* A, int64_t am, int64_t ak,      \
                                const T* B, int64_t bk, int64_t bn, T* C, int64_t cm) {                                \
-    T   panel[BT_K_BLOCK * 2 * lanes], edge[BT_ROWS * 2 * lanes];                                                     \
+    T   panel[BT_K_BLOCK * 2 * lanes], edge[8 * 2 * lanes];                                                           \
     int by_events = bn == 1 && n1 - n0 >= BT_EVENT_COLUMNS && (n1 - n0) % lanes == 0;                                 \
     if (K == 0)                                                                                                       \
       for (int64_t m = 0; m < M; ++m)                                                                                 \
@@ -203,7 +245,14 @@ const char* const products = R"c(
           kb        = -BT_K_BLOCK; /* from the beginning */                                                           \
           break;                                                                                                      \
         }                                                                                                             \
-        for (int64_t n = n0; n < n1; n += 2 * lanes) {                                                                \
+        /* few rows: wide tiles have enough sums to hide latency, and ask for B unless it is in the L1 cache */       \
+        int64_t       n   = n0;                                                                                       \
+        const int64_t far = kn * (n1 - n0) * (int64_t)sizeof(T) > BT_L1 ? bk : 0;                                     \
+        if (BT_WIDE == 4 && me - mb <= BT_FEW_ROWS && bn == 1)                                                        \
+          for (; n + 4 * lanes <= n1; n += 4 * lanes)                                                                 \
+            bt_rows_##name((int)(me - mb), 4, kn, A + mb * am + kb * ak, am, ak, B + kb * bk + n, bk,                 \
+                           C + mb * cm + n, cm, kb == 0, B + (kb + BT_ROWS_AHEAD) * bk + n, far);                     \
+        for (; n < n1; n += 2 * lanes) {                                                                              \
           const int64_t nn      = n1 - n < 2 * lanes ? n1 - n : 2 * lanes;                                            \
           const int     vectors = nn > lanes ? 2 : 1;                                                                 \
           const int64_t wide    = vectors * lanes;                                                                    \
@@ -218,7 +267,11 @@ const char* const products = R"c(
           for (int64_t m = mb, rows; m < me; m += rows) {                                                             \
             const T* a      = A + m * am + kb * ak;                                                                   \
             T*       c      = C + m * cm + n;                                                                         \
-            rows            = me - m >= 8 ? 8 : vectors == 2 ? me - m : me - m >= 4 ? 4 : me - m >= 2 ? 2 : 1;        \
+            rows            = vectors == 2  ? me - m < BT_ROWS ? me - m : BT_ROWS                                     \
+                              : me - m >= 8 ? 8                                                                       \
+                              : me - m >= 4 ? 4                                                                       \
+                              : me - m >= 2 ? 2                                                                       \
+                                            : 1;                                                                      \
             const T* ahead  = a;                                                                                      \
             int64_t  stride = 0;                                                                                      \
             /* the last two tiles ask for the next panel, others of the first panel for rows of A */                  \
@@ -250,10 +303,10 @@ std::string product_source(DType t) {
   ensure(t == DType::F32 || t == DType::F64, "cpu: no matrix products of {}", name_of(t));
   const std::string name(name_of(t));
   return fmt::format(
-      "/* emitted by braintrace, interface {0} */\n{1}{2}BT_MATMUL({3}, {4}, {5})\nbt_product_{4} bt_product(void) {{ "
-      "return bt_matmul_{4}; }}\n",
+      "/* emitted by braintrace, interface {0} */\n{1}{2}BT_MATMUL({3}, {4}, (BT_VECTOR / {5}))\n"
+      "bt_product_{4} bt_product(void) {{ return bt_matmul_{4}; }}\n",
       codegen::abi_version, codegen::head_of(codegen::Dialect::Native), products, codegen::storage_type(t), name,
-      t == DType::F32 ? 16 : 8);
+      size_of(t));
 }
 
 }  // namespace braintrace::cpu

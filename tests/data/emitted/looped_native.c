@@ -3,8 +3,13 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__FMA__) || defined(__aarch64__) || defined(FP_FAST_FMA)
 #define bt_fma fma
 #define bt_fmaf fmaf
+#else /* without the instruction, the C library takes 50 times as long */
+#define bt_fma(a, b, c) ((a) * (b) + (c))
+#define bt_fmaf(a, b, c) ((a) * (b) + (c))
+#endif
 #define BT_ALIGNED __attribute__((aligned(64))) /* gcc 12 assumes 16-byte alignment when it fills arrays of doubles */
 static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
 #ifdef __clang__
