@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/lower.h"
 
-#include <limits>
-
 #include "braintrace/codegen/factor.h"
 #include "braintrace/codegen/known_indices.h"
 #include "braintrace/codegen/lower_scan.h"
@@ -207,15 +205,15 @@ Tensor transposed_product(const Tensor& y, const Ints& perm) {
   return dot_general(dot->in[1], dot->in[0], {dot->attrs[rhs_contract], dot->attrs[lhs_contract], {}, {}});
 }
 
-// Pushes a slice into a product or a sum, unless this would slice an operand with more than `largest` elements.
-Tensor sliced_product(const Tensor& y, const Attrs& a, int64_t largest) {
+// Pushes a slice into a product or a sum.
+Tensor sliced_product(const Tensor& y, const Attrs& a) {
   if (const auto sum = made_by(add_op, y)) {
-    const Tensor l = sliced_product(sum->in[0], a, largest);
-    const Tensor r = l.defined() ? sliced_product(sum->in[1], a, largest) : Tensor();
+    const Tensor l = sliced_product(sum->in[0], a);
+    const Tensor r = l.defined() ? sliced_product(sum->in[1], a) : Tensor();
     return r.defined() ? l + r : Tensor();
   }
   const auto dot = made_by(dot_general_op, y);
-  if (!dot || !dot->attrs[lhs_batch].empty() || dot->in[1].size() > largest) return {};
+  if (!dot || !dot->attrs[lhs_batch].empty()) return {};
   const FreeAxes free(*dot);
   Tensors        in   = dot->in;
   size_t         axis = 0;  // of y
@@ -227,17 +225,6 @@ Tensor sliced_product(const Tensor& y, const Attrs& a, int64_t largest) {
   return dot_general(in[0], in[1], {dot->attrs[lhs_contract], dot->attrs[rhs_contract], {}, {}});
 }
 
-// Whether v is used only by slices, which together cover all of it.
-bool is_cut_up(const Program& p, Var v) {
-  int64_t left = p.type(v).size();
-  for (const Eqn& e : p.eqns) {
-    if (!contains(e.in, v)) continue;
-    if (e.op != &slice_op) return false;
-    left -= p.type(e.out[0]).size();
-  }
-  return left == 0 && !contains(p.results, v);
-}
-
 Tensors emit_products(const Rewriting& r, const Target& target) {
   const Attrs& a = r.e.attrs;
   Tensor       y;
@@ -246,11 +233,7 @@ Tensors emit_products(const Rewriting& r, const Target& target) {
     y = transposed_product(r.in[0], a[keys::perm]);
     if (!y.defined()) y = turned(r.in[0], a[keys::perm]);
   }
-  // If all columns are used and many cores split them, keep the product whole: they synchronize once after it.
-  if (r.e.op == &slice_op) {
-    const bool whole = target.cores >= target.columns_from && is_cut_up(r.p, r.e.in[0]);
-    y                = sliced_product(r.in[0], a, whole ? target.cache_elements : std::numeric_limits<int64_t>::max());
-  }
+  if (r.e.op == &slice_op) y = sliced_product(r.in[0], a);
   if (r.e.op == &reduce_sum_op) {
     const Type& out = r.p.type(r.e.out[0]);
     y               = size_along(r.in[0].shape(), a[keys::axes]) == 1 ? reshape(r.in[0], out.shape)

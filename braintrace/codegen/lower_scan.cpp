@@ -305,57 +305,6 @@ void transpose_weights(Loop& l) {
   }
 }
 
-// Merges products of one value with several weights into one product with concatenated weights, if many cores split
-// their columns: the cores then synchronize once.
-void join_products(Loop& l, const Target& target) {
-  const Mask varying    = l.reached(true, true);
-  const auto is_product = [&](const Eqn& e) {
-    return e.op == &dot_general_op && varying[e.in[0]] && !varying[e.in[1]] && l.body.type(e.in[0]).rank() == 2 &&
-           l.body.type(e.in[1]).rank() == 2 && e.attrs[lhs_contract] == Ints{1} && e.attrs[rhs_contract] == Ints{0} &&
-           rows_of(l.body, e, 0) >= target.enough_rows;
-  };
-  int64_t             weights = 0;
-  std::map<Var, Vars> sharing;  // by the left operand
-  for (const Eqn& e : l.body.eqns) {
-    if (!is_product(e)) continue;
-    weights += l.body.type(e.in[1]).size();
-    sharing[e.in[0]].push_back(e.out[0]);
-  }
-  if (target.cores < target.columns_from || weights <= target.cache_elements) return;
-  const auto given = l.body.eqns;
-  const auto maker = makers(l.body);
-  Vars       stored;  // weights of joined products
-  for (const Eqn& e : given)
-    if (is_product(e) && sharing[e.in[0]].size() > 1) stored.push_back(e.in[1]);
-  const Tensors         values = l.before(stored);
-  std::map<Var, Tensor> now;
-  for (size_t i = 0; i < stored.size(); ++i) now[stored[i]] = values[i];
-  std::vector<Eqn> eqns;
-  for (const Eqn& e : given) {
-    const Vars products = is_product(e) ? sharing[e.in[0]] : Vars();
-    if (products.size() < 2) {
-      eqns.push_back(e);
-      continue;
-    }
-    if (e.out[0] != products[0]) continue;
-    Tensors beside;
-    for (Var v : products) beside.push_back(now[maker[v]->in[1]]);
-    l.values.consts.push_back(concat(beside, 1));
-    l.args.consts.push_back(l.body.add_value(l.values.consts.back().type()));
-    const Vars in{e.in[0], l.args.consts.back()};
-    const Var  all = l.body.add_value(infer(*e.op, l.body.types_of(in), e.attrs)[0]);
-    eqns.push_back({e.op, in, {all}, e.attrs, e.note});
-    int64_t at = 0;
-    for (Var v : products) {
-      const Shape shape = l.body.type(v).shape;
-      const Ints  start{0, at}, limit{shape[0], at += shape[1]};
-      eqns.push_back(
-          {&slice_op, {all}, {v}, {{keys::limit, limit}, {keys::start, start}, {keys::stride, Ints{1, 1}}}, 0});
-    }
-  }
-  l.body.eqns = std::move(eqns);
-}
-
 // Carries that the used results need, directly or through other carries.
 Mask live_carries(const Loop& l, const Mask& used) {
   const Program     p    = l.program();
@@ -409,12 +358,27 @@ void split_products(Loop& l) {
   l.body.eqns = std::move(eqns);
 }
 
+// The types of products with carries whose columns many cores split: products of inputs with results of the same type
+// join their region, so nobody waits for them, and they need not be stored for all steps.
+Types split_by_columns(const Loop& l, const Target& target) {
+  const Mask varying = l.reached(true, true), carried = l.reached(true, false);
+  Types      out;
+  int64_t    weights = 0;
+  for (const Eqn& e : l.body.eqns) {
+    if (e.op != &dot_general_op || !carried[e.in[0]] || varying[e.in[1]]) continue;
+    out.push_back(l.body.type(e.out[0]));
+    weights += l.body.type(e.in[1]).size();
+  }
+  return target.splits_columns(weights) ? out : Types();
+}
+
 // Hoists loop-invariant values to constants of the loop. Products that depend only on inputs become inputs, and so do
 // scalars if many threads would wait for the one that computes them.
 void hoist(Loop& l, const Target& target) {
-  const Mask varying = l.reached(true, true), carried = l.reached(true, false);
-  const Vars inputs = joined(l.args);
-  Vars       invariant, of_inputs;
+  const Mask  varying = l.reached(true, true), carried = l.reached(true, false);
+  const Types by_columns = split_by_columns(l, target);
+  const Vars  inputs     = joined(l.args);
+  Vars        invariant, of_inputs;
   for (const Eqn& e : l.body.eqns) {
     const bool trivial = is_view(*e.op) || e.op == &full_op || e.op == &iota_op || e.op == &constant_op;
     // A nested loop may have both varying and invariant results; it is then not hoisted.
@@ -425,6 +389,7 @@ void hoist(Loop& l, const Target& target) {
     // One operand is loop-invariant, so the products of all steps are one product.
     if (e.op != &dot_general_op || carried[e.out[0]] || varying[e.in[0]] == varying[e.in[1]]) continue;
     const size_t operand = varying[e.in[0]] ? 0 : 1;
+    if (contains(by_columns, l.body.type(e.out[0]))) continue;
     if (contains(inputs, e.in[operand]) || !stays_inside(l, e, operand, target)) of_inputs.push_back(e.out[0]);
   }
   const auto drop = [&l](const Vars& made) {
@@ -471,7 +436,6 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Op
   hoist(some, target);
   some.prune();
   transpose_weights(some);
-  join_products(some, target);
   some.prune();
   auto [results, rows] =
       split(run_without_sums(some, [&](const Loop& rest) { return run(rest, target); }), some.results);

@@ -13,8 +13,7 @@
 //   invariants       loop-invariant values are hoisted
 //   input products   x_t W, which does not depend on a carry, becomes one large product over all steps before the loop;
 //                    [x;h] W is split into x W_x + h W_h for this purpose
-//   weights          are transposed once to the layout that products read; products of one value are merged if many
-//                    cores split their columns
+//   weights          are transposed once to the layout that products read
 //   sums over steps  a carry that only accumulates products, g ← g + x_tᵀ δ_t, becomes one product over steps and batch
 //                    after the loop
 #pragma once

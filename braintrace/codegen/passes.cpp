@@ -66,6 +66,11 @@ const std::vector<Pass>& passes() {
        "runs independent rows of a batch through all steps separately, so threads do not wait for each other in the "
        "loop",
        nullptr},
+      {"regions",
+       "runs kernels in one parallel region if each part reads only what the same part wrote, so many cores "
+       "synchronize "
+       "less often",
+       nullptr},
       {"reuse",
        "gives every value a place in one arena and reuses places; elementwise results overwrite operands, and values "
        "that a loop stores for every step overwrite inputs row by row",

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "braintrace/base/lists.h"
+#include "braintrace/codegen/regions.h"
 
 namespace braintrace::codegen {
 
@@ -92,7 +93,7 @@ class Planner {
   void find_lifetimes() {
     for (size_t s = 0; s < stages_.size(); ++s) {
       for (Var v : stages_[s].writes) f_.buffers[v].first = static_cast<int32_t>(s);
-      for (Var v : stages_[s].reads) f_.buffers[v].last = static_cast<int32_t>(s);
+      for (Var v : stages_[s].reads) f_.buffers[v].last = static_cast<int32_t>(region_end(f_.kernels, s));
     }
   }
 
@@ -101,14 +102,13 @@ class Planner {
 
   void place_results(size_t s) {
     const Stage& stage = stages_[s];
-    Vars         ends;
-    for (Var v : stage.reads)
-      if (reuses_ && in_arena(v) && f_.buffers[v].last == static_cast<int32_t>(s)) ends.push_back(v);
+    Vars         ends  = ending(s);
     for (Var v : stage.writes) {
       if (place(v).kind != Place::Kind::None) continue;
       const auto heir = std::find_if(ends.begin(), ends.end(), [&](Var r) { return may_replace(s, v, r); });
       if (heir != ends.end()) {
         place(v) = place(*heir);
+        inherited_.push_back(*heir);
         ends.erase(heir);
       } else {
         place(v) = {Place::Kind::Arena, arena_.take(room_for(v))};
@@ -117,9 +117,35 @@ class Planner {
     Kernel& k = f_.kernels[s];
     k.place   = arena_.take(rounded_up(std::max<int64_t>(k.scratch, 1)));
     arena_.give_back(k.place);
-    for (Var v : ends) arena_.give_back(place(v).at);
-    for (Var v : stage.writes)
-      if (reuses_ && in_arena(v) && f_.buffers[v].last < 0) arena_.give_back(place(v).at);
+    if (region_end(f_.kernels, s) == s) free_region(s);
+  }
+  // Values in the arena that the stage reads and that nothing reads after its region.
+  Vars ending(size_t s) {
+    Vars       out;
+    const auto end = static_cast<int32_t>(region_end(f_.kernels, s));
+    for (Var v : stages_[s].reads)
+      if (reuses_ && in_arena(v) && f_.buffers[v].last == end) out.push_back(v);
+    return out;
+  }
+  // Kernels of a region run at the same time, so what they read keeps its memory until the last of them.
+  void free_region(size_t last) {
+    for (size_t s = region_begin(last); s <= last; ++s)
+      for (Var v : ending(s))
+        if (!contains(inherited_, v)) arena_.give_back(place(v).at);
+    for (size_t s = region_begin(last); s <= last; ++s)
+      for (Var v : stages_[s].writes)
+        if (reuses_ && in_arena(v) && f_.buffers[v].last < 0) arena_.give_back(place(v).at);
+    inherited_.clear();
+  }
+  size_t region_begin(size_t s) const {
+    while (f_.kernels[s].joins) --s;
+    return s;
+  }
+  // Whether the stage reads v and other kernels of its region do not.
+  bool is_only_reader(size_t s, Var v) const {
+    for (size_t k = region_begin(s); k <= region_end(f_.kernels, s); ++k)
+      if (contains(stages_[k].reads, v) != (k == s)) return false;
+    return true;
   }
   bool is_named(size_t s, Var v, Var r) const {
     const auto& allowed = f_.kernels[s].in_place;
@@ -128,7 +154,7 @@ class Planner {
   // Whether v can alias an operand r that dies here and is read only at the same position.
   bool may_replace(size_t s, Var v, Var r) const {
     if (is_named(s, v, r)) return true;
-    return is_elementwise(stages_[s], v) && room_for(r) == room_for(v) &&
+    return is_elementwise(stages_[s], v) && is_only_reader(s, r) && room_for(r) == room_for(v) &&
            size_of(p_.type(r).dtype) == size_of(p_.type(v).dtype) && !contains(stages_[s].scattered, r);
   }
 
@@ -142,10 +168,11 @@ class Planner {
       const auto  last = f_.buffers[u].last;
       const Type& t    = p_.type(u);
       number[u]        = static_cast<int64_t>(a);
-      out.args.push_back({.last         = last,
-                          .is_scattered = last >= 0 && contains(stages_[last].scattered, u),
-                          .dtype        = t.dtype,
-                          .size         = t.size()});
+      out.args.push_back(
+          {.last         = last,
+           .is_scattered = last >= 0 && (contains(stages_[last].scattered, u) || !is_only_reader(last, u)),
+           .dtype        = t.dtype,
+           .size         = t.size()});
     }
     for (const auto& [from, to] : f_.copies)
       if (number[from] >= 0) out.args[number[from]].is_result = true;
@@ -167,6 +194,7 @@ class Planner {
   const Target&             target_;
   bool                      reuses_;
   Arena                     arena_;
+  Vars                      inherited_;  // values of the region at hand whose memory others have taken
 };
 
 }  // namespace

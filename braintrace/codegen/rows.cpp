@@ -200,14 +200,11 @@ std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
     const int64_t rows = resident_part(batch, splitter.weights(), t);
     return rows ? std::optional(splitter.result(rows)) : std::nullopt;
   }
-  if (splitter.weights() <= t.cache_elements) {
-    const int64_t share = std::max(t.batch_tile, batch / t.cores);
-    return splitter.result(part_of(batch, std::min(share, t.batch_part), t.batch_tile));
-  }
-  // Every part reads all weights in every step. With many cores, it is better that each keeps its columns of the
-  // weights in cache, with a barrier after every kernel of the step.
-  if (t.cores >= t.columns_from) return {};
-  return splitter.result(part_of(batch, t.large_part, t.batch_tile));
+  if (t.splits_columns(splitter.weights())) return {};
+  const int64_t most = splitter.weights() <= t.cache_elements
+                           ? std::min(std::max(t.batch_tile, batch / t.cores), t.batch_part)
+                           : t.large_part;
+  return splitter.result(part_of(batch, most, t.batch_tile));
 }
 
 }  // namespace braintrace::codegen

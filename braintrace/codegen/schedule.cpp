@@ -9,6 +9,7 @@
 #include "braintrace/codegen/kernels.h"
 #include "braintrace/codegen/loop_nest.h"
 #include "braintrace/codegen/plan.h"
+#include "braintrace/codegen/regions.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/keys.h"
 
@@ -16,16 +17,28 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Where products are shared by many cores, what they make is spread over the cores' caches: less work is worth sharing.
-void share(std::vector<Kernel>& kernels, const Target& target) {
-  const auto worth = [](const Kernel& k, int64_t least) { return k.parts > 1 && k.work >= least; };
-  const bool spread =
+// If many cores share products, the results are spread over the cores' caches: less work is worth sharing.
+void share(std::vector<Kernel>& kernels, const Options& options) {
+  const Target& target = options.target;
+  const bool    spread =
       target.cores >= target.columns_from && std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
-        return std::holds_alternative<Product>(k.what) && worth(k, target.shared_elements);
+        return std::holds_alternative<Product>(k.what) && k.parts > 1 && k.work >= target.shared_elements;
       });
   const int64_t least = spread ? target.shared_elements / 4 : target.shared_elements;
-  for (Kernel& k : kernels)
-    k.grain = target.threads && worth(k, least) ? std::max({int64_t{1}, k.grain, k.parts * (least / 2) / k.work}) : 0;
+  if (spread && target.threads && options.runs("regions"))
+    observed("regions", options, [&] {
+      join_regions(kernels, least);
+      return true;
+    });
+  for (size_t i = 0, end = 0; i < kernels.size(); i = end + 1) {
+    end          = region_end(kernels, i);
+    Kernel& k    = kernels[i];
+    int64_t work = 0;
+    for (size_t j = i; j <= end; ++j) work += kernels[j].work;
+    const bool is_worth = target.threads && k.parts > 1 && work >= least;
+    k.grain             = is_worth ? std::max({int64_t{1}, k.grain, k.parts * (least / 2) / work}) : 0;
+    for (size_t j = i + 1; j <= end; ++j) kernels[j].joins = is_worth;
+  }
 }
 
 }  // namespace
@@ -94,7 +107,7 @@ FunctionPtr Scheduler::function(const Program& p) {
     out->may_stop = out->may_stop || k.may_stop;
     out->kernels.push_back(std::move(k));
   }
-  share(out->kernels, target);
+  share(out->kernels, options);
   std::vector<std::pair<Var, int64_t>> constants;
   for (const Eqn& e : p.eqns)
     if (e.op == &constant_op) constants.emplace_back(e.out[0], constant(e.attrs[keys::array]));

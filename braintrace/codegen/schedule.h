@@ -90,9 +90,11 @@ struct LoopNest {
   std::vector<Store>     stores;
   std::vector<Reduction> reductions;
   Tiling                 tiling;
+  // If nonzero, the two loops are rows and columns, and parts are blocks of both, as those of a product.
+  int64_t part_rows = 0, part_columns = 0;
 
   int64_t extent(size_t loop) const { return extents[static_cast<size_t>(loops[loop])]; }
-  bool    is_shared() const { return kept > 0; }  // the outermost loop runs over the kernel's parts
+  bool    is_shared() const { return kept > 0 && !part_rows; }  // the outermost loop runs over the kernel's parts
   // The number of loops whose counters an element depends on: it is computed inside that many.
   size_t              level(const Affine& at) const;
   std::vector<size_t> levels() const;  // per element
@@ -281,6 +283,7 @@ struct Kernel {
   int64_t                          grain    = 0;      // parts per thread; 0: not parallel
   int64_t                          first    = 0;      // the parts are first, first + 1, …
   int64_t                          whole    = 0;      // of `whole`, if nonzero: rows of a large array
+  bool                             joins    = false;  // the parallel region of the kernel before it (regions.h)
   bool                             may_stop = false;  // on an out-of-range index or a host error
   std::vector<std::pair<Var, Var>> in_place = {};     // (result, operand), sorted: the result may alias the operand
 };

@@ -118,6 +118,7 @@ std::string function_text(const Function& f, const std::string& name, int depth)
     std::string   about;
     if (k.scratch) about += fmt::format(", {} bytes at arena + {}", k.scratch, k.place);
     if (k.grain) about += fmt::format(", {} parts, at least {} per thread", k.parts, k.grain);
+    if (k.joins) about += fmt::format(", in the region of [{}]", i - 1);
     if (k.may_stop) about += ", may stop";
     out += line(depth + 1,
                 fmt::format("[{}] {} ({} ← {}){}", i, std::visit([](const auto& w) { return title(w); }, k.what),

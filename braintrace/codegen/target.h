@@ -46,6 +46,10 @@ struct Target {
   int64_t cache_elements  = 9 << 15;  // capacity of the L2 cache: a 512 by 512 matrix and a readout
   int64_t resident_bytes  = 0;        // bytes of weights a core can keep resident; 0: none
 
+  // Whether cores split the columns of a loop's weights, keep them in their caches, and synchronize in every step.
+  // Otherwise they split the rows of its batch, and each core reads all weights in every step.
+  bool splits_columns(int64_t weights) const { return cores >= columns_from && weights > cache_elements; }
+
   // Row blocks by which threads split a matrix. Sums over blocks are added afterwards, so their number depends only on
   // the shape.
   int64_t least_blocks = 8, most_blocks = 64;

@@ -54,6 +54,7 @@ class Verifier {
       for (Var u : k.reads)
         ensure(!overlap(f_, range_of(f_, v), range_of(f_, u)) || may_overwrite(k, v, u),
                "schedule: {} writes v{} over v{}, which it still reads", name, v, u);
+    check_region(k, name);
     for (const MemoryRange& r : written_by(f_, k)) forget(r);
     MemoryRanges written;
     for (Var v : k.writes) {
@@ -61,6 +62,15 @@ class Verifier {
       written.push_back(range_of(f_, v));
       is_held_[v] = true;
     }
+  }
+  // Other threads may still run the kernels before it of the same region.
+  void check_region(const Kernel& k, const std::string& name) {
+    if (!k.joins) region_ = {};
+    for (Var v : k.writes)
+      for (Var u : region_)
+        ensure(!overlap(f_, range_of(f_, v), range_of(f_, u)) || (contains(k.reads, u) && may_overwrite(k, v, u)),
+               "schedule: {} writes v{} over v{}, which another part of its region may use", name, v, u);
+    region_ = joined(region_, joined(k.reads, k.writes));
   }
   // A loop nest reads an element before it writes the one in its place.
   bool may_overwrite(const Kernel& k, Var v, Var u) const {
@@ -76,7 +86,8 @@ class Verifier {
 
   const Function& f_;
   Mask            is_held_;
-  size_t          at_ = 0;
+  size_t          at_     = 0;
+  Vars            region_ = {};  // values that the kernels before it of its region use
 };
 
 }  // namespace

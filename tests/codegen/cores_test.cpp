@@ -3,6 +3,7 @@
 #include <atomic>
 #include <sched.h>
 #include <thread>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -28,11 +29,11 @@ using testing_support::Form;
 using testing_support::Job;
 
 // Small nets are shared like large ones: caches hold little, and little work is worth a thread.
-codegen::Options cut_for(int64_t cores) {
+codegen::Options cut_for(int64_t cores, int64_t cache = 1000) {
   codegen::Options o;
   o.target.cores           = cores;
   o.target.shared_elements = 256;
-  o.target.cache_elements  = 1000;
+  o.target.cache_elements  = cache;
   return o;
 }
 
@@ -78,6 +79,10 @@ std::vector<Job> jobs() {
         {.rule = "D_RTRL", .form = form, .dtype = DType::F32, .batch = 32, .n_in = 9, .n = 17}));
   out.push_back(testing_support::learning_job(
       {.kind = "lif", .rule = "BPTT", .form = Form::Window, .dtype = DType::F32, .batch = 32, .n_in = 9, .n = 40}));
+  for (const auto& [kind, rule, dtype] :
+       {std::tuple{"gru", "D_RTRL", DType::F32}, {"lstm", "ES_D_RTRL", DType::F32}, {"gru", "BPTT", DType::F64}})
+    out.push_back(testing_support::learning_job(
+        {.kind = kind, .rule = rule, .form = Form::Window, .dtype = dtype, .batch = 32, .n_in = 33, .n = 70}));
   Rng        rng(4);
   const auto add = [&](const std::string& name, const Program& p) {
     Arrays in;
@@ -120,9 +125,7 @@ TEST(Cores, DoNotChangeBits) {
 
 TEST(Cores, ShareRowsOfSmallNetsAndColumnsOfLargeWeights) {
   const auto loop = [](int64_t cores, int64_t cache) {
-    codegen::Options o            = cut_for(cores);
-    o.target.cache_elements       = cache;
-    const codegen::Schedule s     = codegen::scheduled({recurrent(64, 96)}, o);
+    const codegen::Schedule s     = codegen::scheduled({recurrent(64, 96)}, cut_for(cores, cache));
     const auto              loops = s.entries[0]->kernels;
     return *std::find_if(loops.begin(), loops.end(),
                          [](const Kernel& k) { return std::holds_alternative<codegen::TimeLoop>(k.what); });
@@ -137,22 +140,63 @@ TEST(Cores, ShareRowsOfSmallNetsAndColumnsOfLargeWeights) {
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_TRUE(std::holds_alternative<codegen::Product>(kernels[0].what));
   EXPECT_GE(kernels[0].parts, 12);
-  for (const Kernel& k : kernels) EXPECT_GT(k.grain, 0) << "shared";
+  EXPECT_GT(kernels[0].grain, 0) << "shared";
+  EXPECT_TRUE(kernels[1].joins) << "its columns are at hand";
 }
 
-// Products in loops of the program.
-int64_t products_inside(const Program& p, int64_t cores) {
-  const codegen::Schedule s = codegen::scheduled({p}, cut_for(cores));
-  int64_t                 n = 0;
+// Kernels in the loop of a program.
+std::vector<Kernel> inside(const Program& p, const codegen::Options& o) {
+  const codegen::Schedule s = codegen::scheduled({p}, o);
   for (const Kernel& k : s.entries[0]->kernels)
-    if (const auto* loop = std::get_if<codegen::TimeLoop>(&k.what))
-      for (const Kernel& inside : loop->body->kernels) n += std::holds_alternative<codegen::Product>(inside.what);
-  return n;
+    if (const auto* loop = std::get_if<codegen::TimeLoop>(&k.what)) return loop->body->kernels;
+  return {};
+}
+int64_t products_of(const std::vector<Kernel>& kernels) {
+  return std::count_if(kernels.begin(), kernels.end(),
+                       [](const Kernel& k) { return std::holds_alternative<codegen::Product>(k.what); });
+}
+// How often the cores synchronize in a step.
+int64_t regions_of(const std::vector<Kernel>& kernels) {
+  return std::count_if(kernels.begin(), kernels.end(), [](const Kernel& k) { return !k.joins; });
 }
 
-TEST(Cores, MeetOnceAfterProductsOfOneValue) {
-  EXPECT_EQ(products_inside(gated(64, 40), 2), 2);
-  EXPECT_EQ(products_inside(gated(64, 40), 16), 1);
+TEST(Cores, SynchronizeOnceInAStepOfOneLayer) {
+  for (const bool is_gated : {false, true}) {
+    const Program p       = is_gated ? gated(64, 40) : recurrent(64, 40);
+    const auto    kernels = inside(p, cut_for(16));
+    EXPECT_EQ(products_of(kernels), is_gated ? 2 : 1);
+    EXPECT_EQ(regions_of(kernels), 1);
+    EXPECT_GT(kernels[0].grain, 0);
+    codegen::Options apart = cut_for(16);
+    apart.without          = {"regions"};
+    EXPECT_EQ(regions_of(inside(p, apart)), products_of(kernels) + 1);
+    EXPECT_EQ(regions_of(inside(p, cut_for(2))), std::ssize(inside(p, cut_for(2)))) << "few cores have no regions";
+  }
+}
+
+// h_t = tanh(h_{t-1} w) u: the second product needs all columns of its operand, so it begins another region; what reads
+// other columns than it writes also does.
+TEST(Cores, SynchronizeBeforeTheyReadColumnsOfOthers) {
+  const auto step_of = [](const std::function<Tensor(const Tensor&, const Tensors&)>& f) {
+    const Type square{DType::F32, {64, 64}};
+    return inside(trace({square, square},
+                        [&](const Tensors& in) -> Tensors {
+                          const auto step = [&](const Tensor& h, const Tensor& x) {
+                            const Tensor next = f(h, in) + x;
+                            return std::pair(next, next);
+                          };
+                          return {scan(step, zeros({64, 64}, DType::F32), zeros({20, 64, 64}, DType::F32)).second};
+                        })
+                      .program,
+                  cut_for(16));
+  };
+  const auto twice = step_of([](const Tensor& h, const Tensors& in) { return dot(tanh(dot(h, in[0])), in[1]); });
+  EXPECT_EQ(products_of(twice), 2);
+  EXPECT_EQ(regions_of(twice), 2);
+  const auto turned = step_of([](const Tensor& h, const Tensors& in) {
+    return transpose(tanh(dot(h, in[0])), {1, 0});
+  });
+  EXPECT_EQ(regions_of(turned), 2);
 }
 
 TEST(Cores, ShareArraysThatAreStacked) {
@@ -163,7 +207,7 @@ TEST(Cores, ShareArraysThatAreStacked) {
 
 // What short sums make of a step's values is made in the step; a readout of long ones once for all steps.
 TEST(Cores, ComputeShortSumsWhereTheyAreRead) {
-  const auto in_loop = [](int64_t terms) {
+  const auto in_loop = [](int64_t terms, int64_t cache) {
     const Program p = trace({{DType::F32, {20, 64, terms}}, {DType::F32, {terms, 32}}, {DType::F32, {32, 32}}},
                             [&](const Tensors& in) -> Tensors {
                               const auto step = [&](const Tensor& h, const Tensor& x) {
@@ -173,10 +217,11 @@ TEST(Cores, ComputeShortSumsWhereTheyAreRead) {
                               return {scan(step, zeros({64, 32}, DType::F32), in[0]).second};
                             })
                           .program;
-    return products_inside(p, 16);
+    return products_of(inside(p, cut_for(16, cache)));
   };
-  EXPECT_EQ(in_loop(10), 2);
-  EXPECT_EQ(in_loop(40), 1);
+  EXPECT_EQ(in_loop(10, 10000), 2);
+  EXPECT_EQ(in_loop(40, 10000), 1);
+  EXPECT_EQ(in_loop(40, 1000), 2) << "in the region of the product with h";
 }
 
 TEST(Cores, CutLongSumsInTwoDimensions) {

@@ -8,6 +8,7 @@
 #include "braintrace/codegen/c/abi.h"
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/c/library.h"
+#include "braintrace/codegen/regions.h"
 
 namespace braintrace::codegen {
 
@@ -97,13 +98,24 @@ class Printer {
   std::map<std::string, std::pair<int, std::string>> shared_;  // by function: how many kernels, its name
 };
 
+// Some parts of all kernels of a region, one kernel after the other.
+std::string region_text(const std::string& name, const std::string& function, size_t first, size_t last) {
+  std::string out =
+      fmt::format("static int32_t {}(const bt_frame* f, int64_t begin, int64_t end) {{\nint32_t rc;\n", name);
+  for (size_t i = first; i <= last; ++i)
+    out += fmt::format("if ((rc = {}_{}(f, begin, end))) return rc;\n", function, i);
+  return out + "return 0;\n}\n";
+}
+
 std::string Printer::calls_text(const Part& p, const std::map<const Kernel*, std::string>& direct) const {
-  std::string calls;
+  std::string calls, regions;
   size_t      length = p.function->kernels.size() + p.function->copies.size();
-  for (size_t i = 0; i < p.function->kernels.size(); ++i) {
+  for (size_t i = 0, end = 0; i < p.function->kernels.size(); i = end + 1) {
+    end                     = region_end(p.function->kernels, i);
     const Kernel&     k     = p.function->kernels[i];
-    const std::string step  = fmt::format("{}_{}", p.name, i);
+    const std::string step  = end > i ? fmt::format("{}_{}_to_{}", p.name, i, end) : fmt::format("{}_{}", p.name, i);
     const auto        found = direct.find(&k);
+    if (end > i) regions += region_text(step, p.name, i, end);
     if (found != direct.end()) {
       calls += fmt::format("if ((rc = {})) return rc;\n", found->second);
       length += k.reads.size() + k.writes.size();
@@ -117,7 +129,8 @@ std::string Printer::calls_text(const Part& p, const std::map<const Kernel*, std
   for (const auto& [from, to] : p.function->copies)
     calls += fmt::format("{{ {}memcpy(f->out[{}], v{}, {}); }}\n", declaration(pointer_to(dialect_, *p.function, from)),
                          to, from, p.function->buffers[static_cast<size_t>(from)].type.bytes());
-  return fmt::format("static {}int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n(void)f;\n{}return 0;\n}}\n",
+  return regions +
+         fmt::format("static {}int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n(void)f;\n{}return 0;\n}}\n",
                      is_native() && length > long_list ? "BT_AS_WRITTEN " : "", p.name, calls);
 }
 
@@ -155,7 +168,7 @@ std::string Printer::text() {
     }
     std::string given = w.empty() ? "0" : w;
     for (const Pointer& v : p.pointers) given += fmt::format(", ({}){}", v.type, v.value);
-    if (p.kernel->grain)
+    if (p.kernel->grain || p.kernel->joins)
       out += fmt::format("static int32_t {}{}) {{\nreturn {}(f, begin, end, {});\n}}\n", p.name, frame, name, given);
     else
       direct[p.kernel] = fmt::format("{}(f, 0, {}, {})", name, p.kernel->parts, given);

@@ -92,15 +92,37 @@ class NestText {
 
   std::string loop(size_t i, const std::string& body, bool independent = false) const {
     const bool split = i == 0 && n_.is_shared();
+    return loop(i, split ? "begin" : "0", split ? "end" : str(n_.extent(i)), body, independent);
+  }
+  std::string loop(size_t i, std::string_view from, std::string_view to, const std::string& body,
+                   bool independent) const {
     return fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}}}\n", independent ? c_.independent() : "",
-                       counter(i), split ? "begin" : "0", split ? "end" : str(n_.extent(i)), body);
+                       counter(i), from, to, body);
+  }
+  // The end of a part, which is shorter at the end of the axis.
+  static std::string upto(const char* from, int64_t size, int64_t step) {
+    return size % step ? fmt::format("{0} - {1} < {2} ? {0} : {1} + {2}", size, from, step)
+                       : fmt::format("{} + {}", from, step);
   }
 
   std::string plain() const {
+    if (n_.part_rows) return in_parts();
     const size_t n    = n_.loops.size();
     std::string  text = stores();
     for (size_t i = n; i-- > 0;) text = loop(i, at_level(i + 1) + text, i + n_.tiling.vectors >= n);
     return at_level(0) + text;
+  }
+  // Parts are blocks of rows and columns.
+  std::string in_parts() const {
+    const int64_t     rows = n_.part_rows, columns = n_.part_columns, across = parts_in(n_.extent(1), columns);
+    const std::string text =
+        loop(0, "top", "bottom", at_level(1) + loop(1, "left", "right", at_level(2) + stores(), true), false);
+    return at_level(0) + fmt::format(
+                             "for (int64_t part = begin; part < end; ++part) {{\nconst int64_t top = part / {0} * {1}, "
+                             "bottom = {2};\n"
+                             "const int64_t left = part % {0} * {3}, right = {4};\n{5}}}\n",
+                             across, rows, upto("top", n_.extent(0), rows), columns,
+                             upto("left", n_.extent(1), columns), text);
   }
 
   // Accumulates a tile of sums in an array.
@@ -131,10 +153,6 @@ class NestText {
                                           t.is_short ? c_.independent_and_short() : c_.independent());
       return t.two_axes ? fmt::format("for (int64_t {0} = top; {0} < bottom; ++{0}) {{\n{1}{2}}}\n", row, known, run)
                         : run;
-    };
-    const auto upto = [](const char* from, int64_t size, int64_t step) {
-      return size % step ? fmt::format("{0} - {1} < {2} ? {0} : {1} + {2}", size, from, step)
-                         : fmt::format("{} + {}", from, step);
     };
     std::string text = across(at_level(last), at_level(last + 1) + writes({}));
     size_t      r    = first_inner;
