@@ -25,11 +25,11 @@ void share(std::vector<Kernel>& kernels, const Options& options) {
         return std::holds_alternative<Product>(k.what) && k.parts > 1 && k.work >= target.shared_elements;
       });
   const int64_t least = spread ? target.shared_elements / 4 : target.shared_elements;
-  if (spread && target.threads && options.runs("regions"))
-    observed("regions", options, [&] {
-      join_regions(kernels, least);
-      return true;
-    });
+  observed("regions", options, [&] {
+    const bool joins = spread && target.threads && options.runs("regions");
+    if (joins) join_regions(kernels, least);
+    return joins;
+  });
   for (size_t i = 0, end = 0; i < kernels.size(); i = end + 1) {
     end          = region_end(kernels, i);
     Kernel& k    = kernels[i];
