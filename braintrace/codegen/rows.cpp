@@ -165,11 +165,21 @@ class Splitter {
   bool              again_ = false, failed_ = false;
 };
 
-// The largest multiple of a tile, at most `wanted`, that divides the batch into equal parts.
-int64_t part_of(int64_t batch, int64_t wanted, int64_t tile) {
-  for (int64_t rows = wanted; rows >= tile; rows -= tile)
-    if (batch % rows == 0 && batch > rows) return rows;
-  return 0;
+// The cost of a matrix product with so many rows: a tile that is not full takes more time per row.
+int64_t cost_of(int64_t rows, const Target& t) {
+  const int64_t rest = rows % t.tile_rows;
+  return rows - rest + (rest ? std::max(rest, t.batch_tile) + 1 : 0);
+}
+// Its cost if cores compute equal parts in rounds.
+int64_t cost_in_parts(int64_t batch, int64_t rows, const Target& t) {
+  return parts_in(batch / rows, t.cores) * cost_of(rows, t);
+}
+// The rows, at most `most`, into which the batch is best divided; 0 if there are no such parts.
+int64_t part_of(int64_t batch, int64_t most, const Target& t) {
+  int64_t best = 0;
+  for (int64_t rows = std::min(most, batch - 1); rows >= t.batch_tile; --rows)
+    if (batch % rows == 0 && (best == 0 || cost_in_parts(batch, rows, t) < cost_in_parts(batch, best, t))) best = rows;
+  return best;
 }
 
 // The fewest rows for which the weights fit in the cores of a part, which keep them resident and read the part's rows
@@ -193,7 +203,7 @@ std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
   const size_t last  = scan.carry ? scan.consts + scan.carry : scan.body.args.size();
   for (size_t i = scan.consts; i < last; ++i)
     if (const Shape& s = scan.body.type(scan.body.args[i]).shape; !s.empty() && batch == 0) batch = s[0];
-  if (part_of(batch, t.batch_part, t.batch_tile) == 0) return {};
+  if (part_of(batch, t.batch_part, t) == 0) return {};
   Splitter splitter(scan, batch, t);
   if (!splitter.run()) return {};
   if (t.resident_bytes) {
@@ -201,10 +211,12 @@ std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
     return rows ? std::optional(splitter.result(rows)) : std::nullopt;
   }
   if (t.splits_columns(splitter.weights())) return {};
-  const int64_t most = splitter.weights() <= t.cache_elements
-                           ? std::min(std::max(t.batch_tile, batch / t.cores), t.batch_part)
-                           : t.large_part;
-  return splitter.result(part_of(batch, most, t.batch_tile));
+  const int64_t rows = part_of(batch, splitter.weights() <= t.cache_elements ? t.batch_part : t.large_part, t);
+  // Without parts, cores share every kernel of a step evenly, but synchronize: that costs more if a step is short.
+  const double together = static_cast<double>(cost_of(parts_in(batch, t.cores), t));
+  const double worth    = splitter.weights() < t.short_step ? 2 : 1.2;
+  if (static_cast<double>(cost_in_parts(batch, rows, t)) > worth * together) return {};
+  return splitter.result(rows);
 }
 
 }  // namespace braintrace::codegen

@@ -39,9 +39,11 @@ struct Target {
   int64_t packed_bytes    = 1 << 18;  // bytes of an operand packed at a time if it is not a matrix; 0: never
   int64_t whole_inner     = 1024;     // longest sum that such a product computes at once
   int64_t inner_block     = 256;      // block length for longer sums
-  int64_t batch_tile      = 4;        // batch rows that a matrix product holds in registers
+  int64_t tile_rows       = 8;        // rows that a matrix product holds in registers; fewer are less efficient,
+  int64_t batch_tile      = 4;        // and fewer than these take as much time
   int64_t batch_part      = 16;       // batch rows of a part that runs through a time loop on its own
   int64_t large_part      = 32;       // the same if the weights do not fit in the L2 cache
+  int64_t short_step      = 1 << 16;  // weights of a step in which cores should rather not synchronize
   int64_t columns_from    = 4;        // with at least this many cores, they split the columns of such weights instead
   int64_t cache_elements  = 9 << 15;  // capacity of the L2 cache: a 512 by 512 matrix and a readout
   int64_t resident_bytes  = 0;        // bytes of weights a core can keep resident; 0: none

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code cut for any number of cores and run by any number of threads gives the same bits.
+#include <array>
 #include <atomic>
+#include <cstdlib>
 #include <sched.h>
 #include <thread>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "braintrace/backends/cpu/cpu_backend.h"
@@ -72,6 +75,20 @@ Program stacked() {
       .program;
 }
 
+// h_t = tanh(h_{t-1} + x_t w), y_t = h_t uᵀ: one row per lane, and every lane has its own weights.
+Program lanes(int64_t lanes, int64_t n) {
+  return trace({{DType::F32, {20, lanes, 1, n}}, {DType::F32, {lanes, n, n}}, {DType::F32, {lanes, n, n}}},
+               [&](const Tensors& in) -> Tensors {
+                 const DotAxes by_lane{{2}, {1}, {0}, {0}}, transposed{{2}, {2}, {0}, {0}};
+                 const auto    step = [&](const Tensor& h, const Tensor& x) {
+                   const Tensor next = tanh(h + dot_general(x, in[1], by_lane));
+                   return std::pair(next, dot_general(next, in[2], transposed));
+                 };
+                 return {scan(step, zeros({lanes, 1, n}, DType::F32), in[0]).second};
+               })
+      .program;
+}
+
 std::vector<Job> jobs() {
   std::vector<Job> out;
   for (const Form form : {Form::Step, Form::Sequence})
@@ -83,6 +100,13 @@ std::vector<Job> jobs() {
        {std::tuple{"gru", "D_RTRL", DType::F32}, {"lstm", "ES_D_RTRL", DType::F32}, {"gru", "BPTT", DType::F64}})
     out.push_back(testing_support::learning_job(
         {.kind = kind, .rule = rule, .form = Form::Window, .dtype = dtype, .batch = 32, .n_in = 33, .n = 70}));
+  out.push_back(testing_support::learning_job({.kind  = "lstm",
+                                               .rule  = "ES_D_RTRL",
+                                               .form  = Form::Sequence,
+                                               .dtype = DType::F32,
+                                               .batch = 1,
+                                               .n_in  = 16,
+                                               .n     = 70}));
   Rng        rng(4);
   const auto add = [&](const std::string& name, const Program& p) {
     Arrays in;
@@ -92,18 +116,20 @@ std::vector<Job> jobs() {
   add("small", recurrent(64, 17));
   add("large", recurrent(64, 96));
   add("gated", gated(64, 40));
+  add("odd rows", gated(20, 17));
+  add("lanes", lanes(20, 32));
   add("stacked", stacked());
   return out;
 }
 
-std::vector<Arrays> results(const std::vector<Job>& jobs, int64_t cores, int threads) {
+std::vector<Arrays> results(const std::vector<Job>& jobs, const codegen::Options& options, int threads) {
   std::vector<Program> programs;
   std::vector<Arrays>  constants, out;
   for (const Job& j : jobs) {
     programs.push_back(j.program);
     constants.push_back(j.constants);
   }
-  const auto compiled = cpu::compile_together(programs, constants, cut_for(cores));
+  const auto compiled = cpu::compile_together(programs, constants, options);
   const int  before   = cpu::num_threads();
   cpu::set_num_threads(threads);
   for (size_t i = 0; i < jobs.size(); ++i) out.push_back(compiled[i]->run(jobs[i].args));
@@ -113,9 +139,9 @@ std::vector<Arrays> results(const std::vector<Job>& jobs, int64_t cores, int thr
 
 TEST(Cores, DoNotChangeBits) {
   const auto all  = jobs();
-  const auto want = results(all, 2, 1);
-  for (const int64_t cores : {4, 16, 64}) {
-    const auto got = results(all, cores, static_cast<int>(std::min<int64_t>(cores, 6)));
+  const auto want = results(all, cut_for(2), 1);
+  for (const int64_t cores : {3, 4, 6, 16, 64}) {
+    const auto got = results(all, cut_for(cores), static_cast<int>(std::min<int64_t>(cores, 6)));
     for (size_t i = 0; i < all.size(); ++i)
       for (size_t r = 0; r < got[i].size(); ++r)
         EXPECT_TRUE(all_finite(got[i][r]) && identical(got[i][r], want[i][r]))
@@ -123,13 +149,15 @@ TEST(Cores, DoNotChangeBits) {
   }
 }
 
+// The time loop of a recurrent network.
+Kernel loop_of(int64_t batch, int64_t n, const codegen::Options& o) {
+  const auto kernels = codegen::scheduled({recurrent(batch, n)}, o).entries[0]->kernels;
+  return *std::find_if(kernels.begin(), kernels.end(),
+                       [](const Kernel& k) { return std::holds_alternative<codegen::TimeLoop>(k.what); });
+}
+
 TEST(Cores, ShareRowsOfSmallNetsAndColumnsOfLargeWeights) {
-  const auto loop = [](int64_t cores, int64_t cache) {
-    const codegen::Schedule s     = codegen::scheduled({recurrent(64, 96)}, cut_for(cores, cache));
-    const auto              loops = s.entries[0]->kernels;
-    return *std::find_if(loops.begin(), loops.end(),
-                         [](const Kernel& k) { return std::holds_alternative<codegen::TimeLoop>(k.what); });
-  };
+  const auto loop = [](int64_t cores, int64_t cache) { return loop_of(64, 96, cut_for(cores, cache)); };
   EXPECT_EQ(loop(2, 1 << 20).parts, 4);
   EXPECT_EQ(loop(16, 1 << 20).parts, 16) << "four rows for each core";
   EXPECT_EQ(loop(64, 1 << 20).parts, 16) << "fewer rows are not worth it";
@@ -142,6 +170,65 @@ TEST(Cores, ShareRowsOfSmallNetsAndColumnsOfLargeWeights) {
   EXPECT_GE(kernels[0].parts, 12);
   EXPECT_GT(kernels[0].grain, 0) << "shared";
   EXPECT_TRUE(kernels[1].joins) << "its columns are at hand";
+}
+
+// Random networks on random machines: sizes that nothing divides, caches that hold all or nothing. More of them with
+// BRAINTRACE_FUZZ_PROGRAMS, others with BRAINTRACE_FUZZ_SEED.
+TEST(Cores, RandomNetworksHaveTheSameBits) {
+  const char *asked = std::getenv("BRAINTRACE_FUZZ_PROGRAMS"), *seed = std::getenv("BRAINTRACE_FUZZ_SEED");
+  Rng         rng(seed ? std::strtoull(seed, nullptr, 10) : 5);
+  const auto  one_of = [&](const auto& all) { return *(std::begin(all) + rng.integer(std::ssize(all))); };
+  const auto  size   = [&](std::initializer_list<int64_t> all) { return one_of(all); };
+  const auto  kind   = [&](std::initializer_list<const char*> all) { return one_of(all); };
+  for (int left = asked ? std::atoi(asked) : 12; left > 0; left -= 4) {
+    std::vector<Job>         jobs;
+    std::vector<std::string> names;
+    for (int i = 0; i < 4; ++i) {
+      const testing_support::LearningOptions o{.kind   = kind({"rnn", "gru", "lstm", "lif", "alif"}),
+                                               .rule   = kind({"D_RTRL", "ES_D_RTRL", "BPTT"}),
+                                               .form   = one_of(std::array{Form::Step, Form::Window, Form::Sequence}),
+                                               .dtype  = one_of(std::array{DType::F32, DType::F64}),
+                                               .batch  = size({1, 2, 5, 8, 12, 20, 33, 36, 50, 64}),
+                                               .n_in   = size({1, 2, 7, 16, 40}),
+                                               .n      = size({1, 3, 8, 17, 32, 70}),
+                                               .n_out  = size({1, 2, 9}),
+                                               .layers = size({1, 1, 2})};
+      jobs.push_back(testing_support::learning_job(o));
+      names.push_back(fmt::format("{}, B = {}, n_in = {}, n = {}, n_out = {}, {} layers", jobs.back().name, o.batch,
+                                  o.n_in, o.n, o.n_out, o.layers));
+    }
+    codegen::Options o       = cut_for(2);
+    o.target.shared_elements = size({16, 256, 65536});  // sums are divided by this number, whatever the cores
+    const auto want          = results(jobs, o, 1);
+    for (int tries = 0; tries < 2; ++tries) {
+      o.target.cores          = size({1, 2, 3, 4, 5, 6, 7, 12, 16, 48, 64});
+      o.target.cache_elements = size({1000, 10000, 1 << 20});
+      const auto got          = results(jobs, o, static_cast<int>(size({1, 2, 5})));
+      for (size_t i = 0; i < jobs.size(); ++i)
+        for (size_t r = 0; r < got[i].size(); ++r)
+          EXPECT_TRUE(identical(got[i][r], want[i][r]))
+              << names[i] << "; " << o.target.cores << " cores, caches of " << o.target.cache_elements
+              << ", shared from " << o.target.shared_elements << ", result " << r;
+    }
+  }
+}
+
+// Any batch on any number of cores.
+TEST(Cores, ShareRowsEvenlyOrNotAtAll) {
+  const auto parts = [](int64_t batch, int64_t cores, int64_t cache) {
+    return loop_of(batch, 40, cut_for(cores, cache)).parts;
+  };
+  for (const int64_t batch : {1, 2, 5, 7, 20, 30, 36, 50, 64, 96, 100, 128, 250})
+    for (const int64_t cores : {1, 2, 3, 5, 6, 7, 12, 16, 48, 64})
+      for (const int64_t cache : {1 << 20, 1000}) {
+        const int64_t p = parts(batch, cores, cache);
+        EXPECT_EQ(batch % p, 0) << batch << " rows, " << cores << " cores";
+        EXPECT_TRUE(p == 1 || batch / p >= 4) << batch << " rows, " << cores << " cores, " << p << " parts";
+      }
+  EXPECT_EQ(parts(20, 2, 1 << 20), 4) << "five rows, twice";
+  EXPECT_EQ(parts(96, 2, 1000), 4) << "three parts of 32 rows would leave one core without work";
+  EXPECT_EQ(parts(64, 6, 1 << 20), 16) << "three rounds of four rows";
+  EXPECT_EQ(parts(7, 2, 1 << 20), 1) << "a prime number of rows";
 }
 
 // Kernels in the loop of a program.
