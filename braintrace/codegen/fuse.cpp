@@ -175,12 +175,16 @@ class Fuser {
   // Whether a value is read from memory. Sharing a generated value, such as a constant, does not justify fusion.
   bool is_array(Var base) const { return producer_[base] < 0 || kinds_[producer_[base]] != Kind::Source; }
 
-  int32_t new_stage(const Shape& space, const Ints& reduced, bool loop) {
+  int32_t new_stage(const Shape& space, const Reduced& reduced, bool loop) {
     stages_.push_back({.loop = loop, .space = space, .reduced = reduced});
     before_.emplace_back();
     has_reduction_.push_back(false);
     merged_.push_back(static_cast<int32_t>(stages_.size()) - 1);
     return merged_.back();
+  }
+
+  Reduced reduced_by(const Eqn& e) const {
+    return {squeezed_axes(p_.type(e.in[0]).shape, e.attrs[keys::axes]), e.op == &part_sums_op ? e.attrs[parts] : 0};
   }
 
   void place(int32_t i) {
@@ -189,7 +193,7 @@ class Fuser {
     if (!loop && kinds_[i] != Kind::Other) return;
     const Shape         shape   = loop ? p_.type(e.in[0]).shape : Shape{};
     const Shape         space   = squeezed(shape);
-    const Ints          reduced = kinds_[i] == Kind::Reduction ? squeezed_axes(shape, e.attrs[keys::axes]) : Ints{};
+    const Reduced       reduced = kinds_[i] == Kind::Reduction ? reduced_by(e) : Reduced{};
     std::vector<Source> sources;
     for (Var v : operands(e)) sources.push_back(behind(v));
     int32_t home     = -1;
@@ -220,7 +224,8 @@ class Fuser {
 
   // Equation i can join stage c if both have the same iteration space, it reads values of c element by element, and
   // none of its other operands depends on c.
-  bool fits(int32_t c, int32_t i, const Shape& space, const Ints& reduced, const std::vector<Source>& sources) const {
+  bool fits(int32_t c, int32_t i, const Shape& space, const Reduced& reduced,
+            const std::vector<Source>& sources) const {
     const Stage& s = stages_[c];
     if (!s.loop || s.space != space) return false;
     if (kinds_[i] == Kind::Reduction && has_reduction_[c] && s.reduced != reduced) return false;
@@ -334,7 +339,7 @@ class Fuser {
     // If the elements of a row are computed in sequence, a fixed index along the row is read before any element is
     // written.
     const Stage& reader = stages_[stage];
-    const bool   before = s.same_positions || (in_turn_ && s.same_rows && reader.reduced.empty());
+    const bool   before = s.same_positions || (in_turn_ && s.same_rows && reader.reduced.axes.empty());
     read(stage, s.base, before && squeezed(p_.type(v).shape) == reader.space);
   }
 

@@ -17,11 +17,19 @@
 
 namespace braintrace::codegen {
 
+// Axes of an iteration space over which reductions run; none without reductions. If `parts` is nonzero, the reductions
+// are sums over so many parts of the first axis.
+struct Reduced {
+  Ints    axes                             = {};
+  int64_t parts                            = 0;
+  bool    operator==(const Reduced&) const = default;
+};
+
 struct Stage {
   std::vector<int32_t> eqns      = {};    // in program order
   bool                 loop      = true;  // a fused loop nest; otherwise a single equation with its own kernel
   Shape                space     = {};    // iteration space, without axes of size one
-  Ints                 reduced   = {};    // axes of `space` that its reductions run over; empty without reductions
+  Reduced              reduced   = {};    // what its reductions run over
   Vars                 writes    = {};    // materialized values that it computes
   Vars                 reads     = {};    // materialized values that it uses
   Vars                 scattered = {};    // those of `reads` that it reads at other positions than it writes

@@ -43,10 +43,20 @@ class NestBuilder {
         memory_(fused.memory),
         target_(target),
         producer_(fused.producer),
-        n_(stage.space.size()) {}
+        space_(stage.space),
+        reduced_(stage.reduced.axes) {
+    if (const int64_t parts = stage.reduced.parts) {
+      const int64_t rows = space_[0];
+      space_[0]          = parts_in(rows, parts);
+      space_.insert(space_.begin(), parts);
+      reduced_ = {1};
+      if (rows % parts) nest_.rows = rows;
+    }
+    n_ = space_.size();
+  }
 
   Kernel kernel() {
-    nest_.extents = stage_.space;
+    nest_.extents = space_;
     for (Var v : stage_.writes) add(v);
     order_loops();
     merge_loops();
@@ -72,9 +82,9 @@ class NestBuilder {
       arrays += e.kind == Element::Kind::Load ? 1 : 0;
       series += e.op && e.op->code.cost == ElementCost::Series ? 1 : 0;
     }
-    return size_of(stage_.space) * (std::max<int64_t>(1, arrays / 4) + series * target_.series_elements);
+    return size_of(space_) * (std::max<int64_t>(1, arrays / 4) + series * target_.series_elements);
   }
-  bool is_reduced(size_t axis) const { return contains(stage_.reduced, static_cast<int64_t>(axis)); }
+  bool is_reduced(size_t axis) const { return contains(reduced_, static_cast<int64_t>(axis)); }
 
   // ---- Elements
 
@@ -133,13 +143,21 @@ class NestBuilder {
     return keep(std::move(y));
   }
 
+  // The counters as an index into a value of the iteration space. Row r of its first axis is in part r / size.
+  Index natural(const Shape& shape) const {
+    Index index = natural_index(shape);
+    if (stage_.reduced.parts)
+      for (Affine& a : index) a.c.insert(a.c.begin(), a.c[0] * space_[1]);
+    return index;
+  }
+
   // Adds a store or reduction for a value that the stage materializes.
   void add(Var v) {
     const Eqn&  e     = p_.eqns[producer_[v]];
     const bool  folds = is_reduction(e);
-    const Index index = natural_index(folds ? p_.type(e.in[0]).shape : p_.type(v).shape);
+    const Index index = natural(folds ? p_.type(e.in[0]).shape : p_.type(v).shape);
     const Type& type  = p_.type(v);
-    if (folds && !stage_.reduced.empty()) {
+    if (folds && !reduced_.empty()) {
       Reduction r{e.op->fold, type.dtype, element(e.in[0], index), -1, v, place_of_sum(e)};
       if (e.in.size() > 1) r.b = element(e.in[1], index);
       nest_.reductions.push_back(std::move(r));
@@ -148,7 +166,7 @@ class NestBuilder {
     const int32_t x = !folds            ? element(v, index)
                       : e.in.size() > 1 ? applied(mul_op, e.in, index, type.dtype)
                                         : element(e.in[0], index);
-    nest_.stores.push_back({v, offset(natural_index(type.shape), type.shape, n_), x});
+    nest_.stores.push_back({v, offset(natural(type.shape), type.shape, n_), x});
   }
   // Position of a reduction's result, in the counters of the kept axes.
   Affine place_of_sum(const Eqn& e) const {
@@ -166,12 +184,12 @@ class NestBuilder {
   // Long sums of few columns: a single accumulator per column would be latency-bound, so use interleaved ones as for
   // rows.
   bool has_narrow_sums() const {
-    return nest_.stores.empty() && target_.in_turn && stage_.space[n_ - 1] <= target_.few_columns &&
-           stage_.space[static_cast<size_t>(stage_.reduced.back())] >= 4 * target_.lanes;
+    return nest_.stores.empty() && target_.in_turn && space_[n_ - 1] <= target_.few_columns &&
+           space_[static_cast<size_t>(reduced_.back())] >= 4 * target_.lanes;
   }
 
   void order_loops() {
-    const bool folds = !stage_.reduced.empty(), kept_last = !folds || (!is_reduced(n_ - 1) && !has_narrow_sums());
+    const bool folds = !reduced_.empty(), kept_last = !folds || (!is_reduced(n_ - 1) && !has_narrow_sums());
     form()             = !folds ? Tiling::Form::Plain : kept_last ? Tiling::Form::Blocks : Tiling::Form::Lanes;
     const bool blocked = form() == Tiling::Form::Blocks;
     Ints&      loops   = nest_.loops;
@@ -180,7 +198,7 @@ class NestBuilder {
     nest_.tiling.two_axes = blocked && !loops.empty() && loops.back() == static_cast<int64_t>(n_) - 2;
     if (nest_.tiling.two_axes) loops.pop_back();
     nest_.kept = loops.size();
-    loops.insert(loops.end(), stage_.reduced.begin(), stage_.reduced.end());
+    loops.insert(loops.end(), reduced_.begin(), reduced_.end());
     if (nest_.tiling.two_axes) loops.push_back(static_cast<int64_t>(n_) - 2);
     if (blocked) loops.push_back(static_cast<int64_t>(n_) - 1);
   }
@@ -202,7 +220,7 @@ class NestBuilder {
     Ints         first  = loops;  // per loop: the outermost of its axes
     Ints         dropped;
     for (size_t i = loops.size(); i-- > 1;) {
-      const int64_t outer = loops[i - 1], inner = loops[i], next = first[i], size = stage_.space[next];
+      const int64_t outer = loops[i - 1], inner = loops[i], next = first[i], size = space_[next];
       bool          alike = true;
       for_positions([&](const Affine& x) { alike = alike && x.c[outer] == x.c[next] * size; });
       const bool in_tile = inside > 0 && i + inside >= loops.size();
@@ -221,7 +239,7 @@ class NestBuilder {
 
   void tile() {
     Tiling&       t    = nest_.tiling;
-    const int64_t size = size_of(stage_.space);
+    const int64_t size = size_of(space_);
     if (form() == Tiling::Form::Plain) {
       const size_t n = nest_.loops.size();
       if (n > 1 && nest_.extent(n - 1) <= target_.unrolled) t.vectors = 2;
@@ -255,9 +273,9 @@ class NestBuilder {
   int64_t part_sums() {
     if (form() == Tiling::Form::Plain || target_.sum_blocks == 0) return 0;
     int64_t terms = 1;
-    for (int64_t a : stage_.reduced) terms *= stage_.space[a];
+    for (int64_t a : reduced_) terms *= space_[a];
     const bool    by_rows = form() == Tiling::Form::Blocks;
-    const int64_t kept    = size_of(stage_.space) / std::max<int64_t>(terms, 1);
+    const int64_t kept    = size_of(space_) / std::max<int64_t>(terms, 1);
     const int64_t sums = target_.block_sums, blocks = std::max<int64_t>(by_rows ? parts_in(kept, sums) : kept, 1);
     const int64_t least = by_rows ? target_.least_rows : target_.least_terms;
     nest_.tiling.parts  = std::max<int64_t>(std::min(target_.sum_blocks / blocks, terms / least), 1);
@@ -277,9 +295,10 @@ class NestBuilder {
       const int64_t row    = at.c[nest_.loops[0]];
       int64_t       inside = 0;  // extent of the other loops: a column is not a row
       for (size_t l = 1; l < nest_.loops.size(); ++l) inside += std::abs(at.c[nest_.loops[l]]) * (nest_.extent(l) - 1);
-      if (row <= inside || size % row || at.k % row || at.k / row + nest_.extent(0) > size / row) continue;
+      if (row <= inside || (size % row && !nest_.rows) || at.k % row) continue;
+      if (at.k / row + nest_.extent(0) > parts_in(size, row)) continue;
       k.first = at.k / row;
-      k.whole = size / row;
+      k.whole = parts_in(size, row);
       k.work  = std::max(k.work, target_.shared_elements);
       // As many threads as blocks, which also split sums over blocks.
       k.grain = k.whole <= target_.most_blocks ? 1 : k.whole / target_.row_blocks(k.whole, size);
@@ -292,7 +311,9 @@ class NestBuilder {
   const Vars&                              memory_;
   const Target&                            target_;
   const std::vector<int32_t>&              producer_;
-  size_t                                   n_;
+  Shape                                    space_;    // of the stage; the first axis as two if sums are in parts
+  Ints                                     reduced_;  // axes of it
+  size_t                                   n_ = 0;
   LoopNest                                 nest_;
   std::vector<std::pair<int64_t, Affine>>  large_reads_;  // (size of the array, position of the element)
   std::map<std::pair<Var, Index>, int32_t> memo_;

@@ -38,6 +38,26 @@ constinit const Op product_sum_op = {
     .fold = Fold::Sum,
 };
 
+constinit const Op part_sums_op = {
+    .name     = "part_sums",
+    .doc      = "sums over parts of the first axis of a product",
+    .operands = "lhs rhs",
+    .infer    = [](const Op&, const Types& in, const Attrs& a) -> Types {
+      Type out     = in[0];
+      out.shape[0] = a[parts];
+      return {out};
+    },
+    .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
+      const Tensor  product = Tensor(in[0]) * Tensor(in[1]);
+      const int64_t rows = product.shape()[0], part = parts_in(rows, a[parts]);
+      Tensors       sums;
+      for (int64_t i = 0; i < a[parts]; ++i)
+        sums.push_back(sum(slice_axis(product, 0, std::min(i * part, rows), std::min((i + 1) * part, rows)), Ints{0}));
+      return {stack(sums, 0).array()};
+    },
+    .fold = Fold::Sum,
+};
+
 namespace {
 
 using keys::lhs_batch;
@@ -104,32 +124,22 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t)
   return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
 }
 
-// A vector times a large matrix whose rows the threads split: sums over blocks of rows, then their sum. Leftover rows
-// come first.
+// A vector times a large matrix whose rows the threads split: sums over parts of the rows, then their sum.
 Tensor by_parts(const Tensor& l, const Tensor& r, const Attrs& a, const Target& target) {
   const Ints &lk = a[lhs_contract], &rk = a[rhs_contract];
   if (!a[lhs_batch].empty() || lk.size() != 1) return {};
   const bool    left   = l.size() > r.size();
   const Tensor &matrix = left ? l : r, &vector = left ? r : l;
   const int64_t axis = left ? lk[0] : rk[0], rows = matrix.shape()[axis];
-  const int64_t parts_of = target.row_blocks(rows, matrix.size()), rest = rows % parts_of;
+  const int64_t blocks  = parts_in(rows, parts_in(rows, target.row_blocks(rows, matrix.size())));  // none is empty
   const bool    by_rows = matrix.size() >= target.shared_elements && long_axes(matrix.shape())[0] == axis;
-  if (!by_rows || vector.size() != rows || matrix.size() == rows || rows < parts_of) return {};
-  const auto in_parts = [&](const Tensor& t, int64_t k) {
-    Shape shape = t.shape();
-    shape[k]    = rows / parts_of;
-    shape.insert(shape.begin() + k, parts_of);
-    return reshape(slice_axis(t, k, rest, rows), shape);
-  };
-  const Tensor parts = as_sum(in_parts(l, lk[0]), in_parts(r, rk[0]),
-                              {{lhs_contract, Ints{lk[0] + 1}},
-                               {rhs_contract, Ints{rk[0] + 1}},
-                               {lhs_batch, Ints{lk[0]}},
-                               {rhs_batch, Ints{rk[0]}}},
-                              target);
-  Tensor       sum = rest ? as_sum(slice_axis(l, lk[0], 0, rest), slice_axis(r, rk[0], 0, rest), a, target) : Tensor();
-  for (int64_t i = 0; i < parts_of; ++i) sum = add_defined(sum, squeeze(slice_axis(parts, 0, i, i + 1), {0}));
-  return sum;
+  if (!by_rows || vector.size() != rows || matrix.size() == rows || rows < blocks) return {};
+  if (rows % blocks && !target.in_turn) return {};  // loops of many threads have equal parts
+  const Tensor x = reshape(matrix, squeezed(matrix.shape())), y = placed(reshape(vector, {rows}), x.shape(), {0});
+  const Tensor sums = apply1(part_sums_op, {x, y}, {{keys::axes, Ints{0}}, {parts, blocks}});
+  Tensor       sum;
+  for (int64_t i = 0; i < blocks; ++i) sum = add_defined(sum, slice_axis(sums, 0, i, i + 1));
+  return reshape(sum, joined(gather(l.shape(), others(l.rank(), {}, lk)), gather(r.shape(), others(r.rank(), {}, rk))));
 }
 
 // A tensor without broadcasts and axes of size one: axis i of `t` is axis axes[i] of the original.

@@ -11,6 +11,10 @@ namespace braintrace::codegen {
 // y = Σ over axes of a · b, for operands of the same type. Accumulates in this type, with fused multiply-adds.
 extern const Op product_sum_op;
 
+// The same over each of `parts` ranges of the first axis, which are equally long; the last one may be shorter.
+extern const Op               part_sums_op;
+inline constexpr Key<int64_t> parts{"parts"};
+
 // Strength reduction to matrix products: sums of products of broadcast operands, transposes and slices of products, and
 // convolutions (patches.h) become dot_general. Removes reductions over axes of size one.
 //

@@ -124,28 +124,14 @@ class Rotation {
           if (!is_late_[v] && !is_carry(v) && !contains(pending_, v)) pending_.push_back(v);
   }
 
-  // The shape in which late values are computed. Products with vectors read matrices whose rows threads split into
-  // parts, and fuse with loops over the same axes.
-  Shape space(Var v) const {
-    Shape s = squeezed(p_.type(v).shape);
-    if (s.size() != 2 || p_.type(v).size() < target_.shared_elements) return s;
-    const int64_t blocks = target_.row_blocks(s[0], p_.type(v).size());
-    return s[0] % blocks ? s : Shape{blocks, s[0] / blocks, s[1]};
-  }
+  // The shape in which late values are computed.
+  Shape  space(Var v) const { return squeezed(p_.type(v).shape); }
   Tensor repeated(const Eqn& e, const Tensor& x) const {
-    const Shape to  = space(e.out[0]);
-    const Ints  all = long_axes(p_.type(e.out[0]).shape), axes = long_axes(p_.type(e.in[0]).shape);
-    const auto  more = static_cast<int64_t>(to.size() - all.size());  // the first axis is split in two there
-    Shape       shape;
-    Ints        dims;
-    for (int64_t a : axes) {
-      const auto k = static_cast<int64_t>(index_of(all, e.attrs[keys::dims][a]));
-      for (int64_t d = k == 0 ? 0 : k + more; d <= k + more; ++d) {
-        dims.push_back(d);
-        shape.push_back(to[d]);
-      }
-    }
-    return broadcast_axes(reshape(x, shape), to, dims);
+    const Ints all = long_axes(p_.type(e.out[0]).shape);
+    Ints       dims;
+    for (int64_t a : long_axes(p_.type(e.in[0]).shape))
+      dims.push_back(static_cast<int64_t>(index_of(all, e.attrs[keys::dims][a])));
+    return broadcast_axes(reshape(x, squeezed(x.shape())), space(e.out[0]), dims);
   }
 
   // Applies the pending update to the carries. `pending` starts with a flag: whether there is one.

@@ -90,6 +90,9 @@ struct LoopNest {
   std::vector<Store>     stores;
   std::vector<Reduction> reductions;
   Tiling                 tiling;
+  // If nonzero, counters 0 and 1 are parts and rows of an axis of so many rows, and the last part has fewer than
+  // others.
+  int64_t rows = 0;
   // If nonzero, the two loops are rows and columns, and parts are blocks of both, as those of a product.
   int64_t part_rows = 0, part_columns = 0;
 

@@ -47,7 +47,8 @@ std::string title(const LoopNest& n) {
                        i == n.kept && !n.reductions.empty() ? ";"
                        : i                                  ? ","
                                                             : "",
-                       n.loops[i], n.extent(i));
+                       n.loops[i], n.extent(i)) +
+           (n.rows && n.loops[i] == 1 ? fmt::format(" ({} in all)", n.rows) : "");
   return out;
 }
 std::string title(const Product& p) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/backends/reference/interpreter.h"
+#include "braintrace/codegen/schedule.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/elementary.h"
@@ -60,14 +61,25 @@ void expect_same_stream(const LearningJob& j, double tolerance, const codegen::O
 }  // namespace
 
 TEST(Rotation, DoesWhatTheStepDoes) {
-  // Parts share the rows of the larger one.
+  // Parts share the rows of the larger ones; the last part of 287 rows has fewer.
   for (const auto& [kind, rule, n] :
        {std::tuple("rnn", "D_RTRL", 128), std::tuple("rnn", "ES_D_RTRL", 128), std::tuple("gru", "D_RTRL", 256),
-        std::tuple("gru", "ES_D_RTRL", 128), std::tuple("lif", "D_RTRL", 128), std::tuple("lif", "ES_D_RTRL", 128)}) {
+        std::tuple("gru", "D_RTRL", 255), std::tuple("gru", "ES_D_RTRL", 128), std::tuple("lif", "D_RTRL", 128),
+        std::tuple("lif", "ES_D_RTRL", 128)}) {
     const LearningJob j = learning_job({.kind = kind, .rule = rule, .batch = 1, .n_in = 32, .n = n});
     ASSERT_TRUE(codegen::rotated(j.program, j.feeds)) << j.name;
     expect_same_stream(j, 1e-12);
   }
+}
+
+// Update and product read a matrix in one pass, whether or not its rows can be divided evenly.
+TEST(Rotation, FusesAnyNumberOfRows) {
+  const auto kernels = [](int64_t n) {
+    const LearningJob j = learning_job({.batch = 1, .n_in = 32, .n = n});
+    return codegen::scheduled({codegen::rotated(j.program, j.feeds)->step}).entries[0]->kernels.size();
+  };
+  EXPECT_EQ(kernels(255), kernels(256));
+  EXPECT_EQ(kernels(251), kernels(256));
 }
 
 TEST(Rotation, DoesSoWithoutThePassesItUses) {

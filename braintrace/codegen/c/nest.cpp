@@ -91,9 +91,17 @@ class NestText {
   }
 
   std::string loop(size_t i, const std::string& body, bool independent = false) const {
-    const bool split = i == 0 && n_.is_shared();
-    return loop(i, split ? "begin" : "0", split ? "end" : str(n_.extent(i)), body, independent);
+    const bool        split = i == 0 && n_.is_shared();
+    const std::string rows  = n_.rows && n_.loops[i] == 0 ? rows_of_part() : "";
+    return loop(i, split ? "begin" : "0", split ? "end" : end_of(i), rows + body, independent);
   }
+  // The last part of an axis has fewer rows.
+  std::string rows_of_part() const {
+    const int64_t size = n_.extents[1];
+    return fmt::format("const int64_t rows = {0} - {1} * i0 < {1} ? {0} - {1} * i0 : {1};\n", n_.rows, size);
+  }
+  bool        ends_early(size_t i) const { return n_.rows && n_.loops[i] == 1; }
+  std::string end_of(size_t i) const { return ends_early(i) ? "rows" : str(n_.extent(i)); }
   std::string loop(size_t i, std::string_view from, std::string_view to, const std::string& body,
                    bool independent) const {
     return fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}}}\n", independent ? c_.independent() : "",
@@ -158,15 +166,17 @@ class NestText {
     size_t      r    = first_inner;
     if (t.together > 1) {
       --r;
-      const int64_t whole = n_.extent(r) / t.together * t.together;
-      const auto    walk  = [&](int64_t from, int64_t to, int64_t rows) {
+      const bool        rest = ends_early(r) || n_.extent(r) % t.together;
+      const std::string whole =
+          ends_early(r) ? fmt::format("rows / {0} * {0}", t.together) : str(n_.extent(r) / t.together * t.together);
+      const auto walk = [&](const std::string& from, const std::string& to, int64_t rows) {
         return fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3}) {{\n{4}{5}}}\n", counter(r), from, to, rows,
-                               for_rows(r, rows, [&](const Row& x) { return at_level(last, x); }),
-                               across("", for_rows(r, rows, [&](const Row& x) { return at_level(last + 1, x); }) +
-                                              for_rows(r, rows, writes)));
+                           for_rows(r, rows, [&](const Row& x) { return at_level(last, x); }),
+                           across("", for_rows(r, rows, [&](const Row& x) { return at_level(last + 1, x); }) +
+                                          for_rows(r, rows, writes)));
       };
-      text = walk(0, whole, t.together);
-      if (whole < n_.extent(r)) text += walk(whole, n_.extent(r), 1);
+      text = walk("0", whole, t.together);
+      if (rest) text += walk(whole, end_of(r), 1);
     }
     while (r-- > n_.kept) text = loop(r, at_level(r + 1) + text);
     // Without kept outer axes, the tiles are the parts of the kernel.
@@ -229,14 +239,16 @@ class NestText {
       for (size_t k = 0; k < folds_.size(); ++k) out += next(k, sum_name(k, x) + "[lane]", x);
       return out;
     };
-    const auto group = [&](const std::string& from, int64_t count) {
+    const auto group = [&](const std::string& from, const std::string& count) {
       return fmt::format("{4}for (int lane = 0; lane < {0}; ++lane) {{\nconst int64_t {1} = {2} + lane;\n{3}}}\n",
                          count, counter(last), from,
                          all([&](const Row& x) { return at_level(last + 1, x); }) + all(writes), c_.independent());
     };
-    std::string text = fmt::format("for (int64_t from = 0; from < {}; from += {}) {{\n{}}}\n", n / width * width, width,
-                                   group("from", width));
-    if (n % width) text += group(str(n / width * width), n % width);
+    const bool        early = ends_early(last);
+    const std::string whole = early ? fmt::format("rows / {0} * {0}", width) : str(n / width * width);
+    std::string       text  = fmt::format("for (int64_t from = 0; from < {}; from += {}) {{\n{}}}\n", whole, width,
+                                          group("from", str(width)));
+    if (early || n % width) text += group(whole, early ? fmt::format("rows % {}", width) : str(n % width));
     for (size_t r = last; r-- > n_.kept;) text = loop(r, all([&](const Row& x) { return at_level(r + 1, x); }) + text);
     return all(begin) + text + all(end);
   }
