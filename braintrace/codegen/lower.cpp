@@ -15,6 +15,7 @@
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/conv.h"
+#include "braintrace/ops/families.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
@@ -57,6 +58,15 @@ constinit const Op part_sums_op = {
     },
     .fold = Fold::Sum,
 };
+
+// a · b + c with one rounding, as in matrix products.
+constinit const Op multiply_add_op = elementwise({
+    .name     = "multiply_add",
+    .doc      = "a · b + c, rounded once",
+    .operands = "a b c",
+    .code     = {"bt_fma$f($a, $b, $c)", ""},
+    .scalar   = {.real = [](const double* x) { return x[0] * x[1] + x[2]; }},
+});
 
 namespace {
 
@@ -122,6 +132,27 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t)
   Ints       perm;
   for (int64_t w : wanted) perm.push_back(static_cast<int64_t>(index_of(kept, w)));
   return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
+}
+
+// A large matrix product with few terms is a sum of outer products, which fuses with what reads it: the gradient of a
+// weight from a batch of two, with the update. It has the bits of the matrix product.
+Tensor as_terms(const Tensor& l, const Tensor& r, const Attrs& a, const Target& target) {
+  const Ints&   lk    = a[lhs_contract];
+  const int64_t terms = size_along(l.shape(), lk);
+  const bool    fits  = target.in_turn && (l.dtype() == DType::F32 || l.dtype() == DType::F64);
+  if (!fits || !a[lhs_batch].empty() || lk.size() != 1 || terms == 0 || terms > target.few_terms) return {};
+  const int64_t lk0 = lk[0], rk0 = a[rhs_contract][0];
+  const Ints    lf = others(l.rank(), lk, {}), rf = others(r.rank(), {rk0}, {});
+  const Shape   shape = joined(gather(l.shape(), lf), gather(r.shape(), rf));
+  if (size_of(shape) < target.separated_from) return {};
+  const auto left = static_cast<int64_t>(lf.size()), all = static_cast<int64_t>(shape.size());
+  const auto term = [&](const Tensor& x, int64_t axis, int64_t k, const Ints& dims) {
+    return placed(squeeze(slice_axis(x, axis, k, k + 1), {axis}), shape, dims);
+  };
+  Tensor sum = zeros(shape, l.dtype());
+  for (int64_t k = 0; k < terms; ++k)
+    sum = apply1(multiply_add_op, {term(l, lk0, k, counted(0, left)), term(r, rk0, k, counted(left, all - left)), sum});
+  return sum;
 }
 
 // A vector times a large matrix whose rows the threads split: sums over parts of the rows, then their sum.
@@ -300,7 +331,7 @@ Tensor summed(const Tensor& x, const Tensor& y, const Ints& axes, const Target& 
 
 Tensors emit_sums(const Rewriting& r, const Target& target) {
   if (r.e.op == &dot_general_op)
-    for (const auto as : {by_parts, as_sum})
+    for (const auto as : {by_parts, as_sum, as_terms})
       if (const Tensor sum = as(r.in[0], r.in[1], r.e.attrs, target); sum.defined()) return {sum};
   if (r.e.op == &sparse_sample_op && (r.in[2].dtype() == DType::F32 || r.in[2].dtype() == DType::F64) &&
       is_known_below(r.p, r.e.in[0], r.in[2].shape().back()) && is_known_below(r.p, r.e.in[1], r.in[3].shape().back()))

@@ -14,6 +14,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/passes.h"
+#include "braintrace/codegen/schedule.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ir/builder.h"
@@ -258,6 +259,45 @@ TEST(OuterProducts, LoseWhatCancels) {
   };
   EXPECT_EQ(operations_of_update([&](const Tensors& in) { return g(in, 1); }), 2);
   EXPECT_EQ(operations_of_update([&](const Tensors& in) { return g(in, 0.5); }), 4) << "this does not cancel";
+}
+
+// w - η xᵀ v for a batch of a few rows is one pass over w.
+TEST(SumsOfFewTerms, FuseWithAnUpdate) {
+  Rng        rng(7);
+  const auto job = [&](int64_t batch) {
+    const Types   types{{DType::F64, {70, 60}}, {DType::F64, {batch, 70}}, {DType::F64, {batch, 60}}};
+    const Program p = trace(types, [](const Tensors& in) -> Tensors {
+                        return {in[0] - 0.1 * dot_general(in[1], in[2], {{0}, {0}, {}, {}})};
+                      }).program;
+    Arrays        args;
+    for (const Type& t : types) args.push_back(random_array(rng, t));
+    return testing_support::Job{"update", p, {}, args};
+  };
+  const auto stores_gradient = [&](int64_t batch) {
+    return codegen::scheduled({job(batch).program}).entries[0]->arena_bytes >= 70 * 60 * 8;
+  };
+  EXPECT_FALSE(stores_gradient(2));
+  EXPECT_FALSE(stores_gradient(4));
+  EXPECT_TRUE(stores_gradient(5)) << "a matrix product, and an update";
+  EXPECT_LE(worst_disagreement({job(2), job(3), job(4)}).distance, 1e-12);
+}
+
+// A matrix product adds its terms in the same order, and zeros change nothing.
+TEST(SumsOfFewTerms, HaveTheBitsOfAMatrixProduct) {
+  Rng        rng(9);
+  const auto product = [](int64_t terms) {
+    return trace({{DType::F32, {terms, 70}}, {DType::F32, {terms, 60}}},
+                 [](const Tensors& in) -> Tensors {
+                   return {dot_general(in[0], in[1], {{0}, {0}, {}, {}})};
+                 })
+        .program;
+  };
+  const auto compiled = cpu::compile_together({product(3), product(5)}, {{}, {}});
+  const auto padded   = [](const Array& x) {
+    return concat({Tensor(x), zeros({2, x.shape()[1]}, DType::F32)}, 0).array();
+  };
+  const Array a = random_array(rng, {DType::F32, {3, 70}}), b = random_array(rng, {DType::F32, {3, 60}});
+  EXPECT_TRUE(identical(compiled[0]->run({a, b})[0], compiled[1]->run({padded(a), padded(b)})[0]));
 }
 
 // A vector times a matrix large enough to be shared by its rows, also if the last part has fewer, and on either side.
