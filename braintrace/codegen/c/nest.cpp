@@ -107,6 +107,27 @@ class NestText {
     return fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}}}\n", independent ? c_.independent() : "",
                        counter(i), from, to, body);
   }
+  // A loop over the columns [from, to). After whole vectors, compilers run up to 15 iterations one by one: here they
+  // are a loop of eight, one of four, and at most three more.
+  std::string in_vectors(size_t i, const std::string& from, const std::string& to, const std::string& body) const {
+    const int64_t n = n_.extent(i), lanes = target_of(c_.dialect).lanes, rest = n % lanes;
+    const auto    run = [&](std::string_view note, const std::string& begin, const std::string& end) {
+      return fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}}}\n", note, counter(i), begin, end,
+                            body);
+    };
+    if (c_.dialect != Dialect::Native || n < lanes || rest < 4) return run(c_.independent(), from, to);
+    std::string out = fmt::format("const int64_t whole = {0} < {1} ? {0} : {2};\n", to, n, n - rest) +
+                      run(c_.independent(), from, "whole");
+    std::string tail;
+    int64_t     at = n - rest;
+    for (const int64_t part : {lanes / 2, lanes / 4})
+      if (rest & part) {
+        tail += run(c_.independent_and_short(), str(at), str(at + part));
+        at += part;
+      }
+    if (at < n) tail += run("", str(at), str(n));
+    return fmt::format("{{\n{}if ({} == {}) {{\n{}}}\n}}\n", out, to, n, tail);
+  }
   // The end of a part, which is shorter at the end of the axis.
   static std::string upto(const char* from, int64_t size, int64_t step) {
     return size % step ? fmt::format("{0} - {1} < {2} ? {0} : {1} + {2}", size, from, step)
@@ -117,7 +138,11 @@ class NestText {
     if (n_.part_rows) return in_parts();
     const size_t n    = n_.loops.size();
     std::string  text = stores();
-    for (size_t i = n; i-- > 0;) text = loop(i, at_level(i + 1) + text, i + n_.tiling.vectors >= n);
+    for (size_t i = n; i-- > 0;) {
+      const std::string body = at_level(i + 1) + text;
+      text = i + 1 == n && i > 0 && n_.tiling.vectors == 1 ? in_vectors(i, "0", str(n_.extent(i)), body)
+                                                           : loop(i, body, i + n_.tiling.vectors >= n);
+    }
     return at_level(0) + text;
   }
   // Parts are blocks of rows and columns.
@@ -157,8 +182,9 @@ class NestText {
       end += finish(k, sum(k), {});
     }
     const auto across = [&](const std::string& known, const std::string& inner) {
-      const std::string run = fmt::format("{2}for (int64_t {0} = from; {0} < to; ++{0}) {{\n{1}}}\n", i, inner,
-                                          t.is_short ? c_.independent_and_short() : c_.independent());
+      const std::string run = t.is_short ? fmt::format("{2}for (int64_t {0} = from; {0} < to; ++{0}) {{\n{1}}}\n", i,
+                                                       inner, c_.independent_and_short())
+                                         : in_vectors(last, "from", "to", inner);
       return t.two_axes ? fmt::format("for (int64_t {0} = top; {0} < bottom; ++{0}) {{\n{1}{2}}}\n", row, known, run)
                         : run;
     };
