@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -145,14 +146,23 @@ ordered_json timings(const Workload& w, const MeasureOptions& o) {
   run.training->run();  // compiles what stays on a device
 
   std::vector<double> times;
-  double              least_busy = 1e30;
-  const double        parts      = w.mode == Mode::Sequence ? static_cast<double>(w.steps) : 1;
-  for (const auto begin = Clock::now(); times.size() < 5 || seconds_since(begin) < o.seconds;) {
-    const double busy  = processor_seconds();
-    const auto   start = Clock::now();
+  const double        parts = w.mode == Mode::Sequence ? static_cast<double>(w.steps) : 1;
+  // The clock of processor time jumps by some microseconds, so short calls are timed many at once.
+  constexpr double together = 1e-3, unknown = std::numeric_limits<double>::infinity();
+  double           least_busy = unknown, busy = processor_seconds();
+  size_t           first_of = 0;
+  auto             since    = Clock::now();
+  for (const auto begin = Clock::now();
+       times.size() < 5 || least_busy == unknown || seconds_since(begin) < o.seconds;) {
+    const auto start = Clock::now();
     run.training->run();
     times.push_back(1e6 * seconds_since(start) / parts);
-    least_busy = std::min(least_busy, 1e6 * (processor_seconds() - busy) / parts);
+    if (seconds_since(since) < together) continue;
+    const double taken = 1e6 * (processor_seconds() - busy) / parts;
+    least_busy         = std::min(least_busy, taken / static_cast<double>(times.size() - first_of));
+    since              = Clock::now();
+    busy               = processor_seconds();
+    first_of           = times.size();
   }
   const auto peak = peak_resident_bytes();
   std::sort(times.begin(), times.end());
