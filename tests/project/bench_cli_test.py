@@ -98,7 +98,7 @@ def refused(script, *args, err, **env):
                           env={**os.environ, **env})
     assert done.returncode and err in done.stderr and "Traceback" not in done.stderr, (script, args, done.stderr)
 
-for script in "growth", "measure", "kernels", "peer/run":
+for script in "growth", "measure", "kernels", "sizes", "peer/run":
     refused(script, "--build", "/nowhere", err="/nowhere/bin/braintrace is missing; build it first")
 refused("kernels", "--threads", "1,x", "--command", "true", err="--threads 1,x: expected numbers from 1 to 256")
 refused("kernels", "--steps", "0", "--command", "true", err="--steps 0: expected a positive number")
