@@ -490,14 +490,53 @@ def meshgrid(*xs: Any, indexing: str = "xy") -> list[Tensor]:
     return [asarray(a) for a in _np.meshgrid(*(_np.asarray(x) for x in xs), indexing=indexing)]
 
 
+def _norm_of_vectors(x: Tensor, order: Any, axis: int, keepdims: bool) -> Tensor:
+    """(Σ |x|ᵖ)^(1/p)"""
+    if isinstance(order, str):
+        raise ValueError(f"norm: expected ord to be a number for vectors, got {order!r}")
+    size = _ops.abs(x)
+    if order == inf:
+        return size.max(axis, keepdims)
+    if order == -inf:
+        return size.min(axis, keepdims)
+    if order == 0:
+        return (x != 0).astype(x.dtype).sum(axis, keepdims)
+    if order == 1:
+        return size.sum(axis, keepdims)
+    return _ops.sqrt((x * x).sum(axis, keepdims)) if order == 2 else (size ** order).sum(axis, keepdims) ** (1 / order)
+
+
 class linalg:
     """Functions of numpy.linalg."""
 
     @staticmethod
-    def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-        """Return the Euclidean norm along axes."""
+    def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """Return the norm of vectors along an axis, or of matrices in two axes.
+
+        Args:
+            x: the tensor; without `ord` and `axis`, its elements form one vector.
+            ord: None for the Euclidean norm, or the order as in NumPy. Those of a matrix that need singular values (2, -2, 'nuc') are not
+                available for traced tensors.
+            axis: an axis or two; default: all.
+            keepdims: whether to keep the axes, with size one.
+        """
         x = asarray(_floats(x))
-        return _ops.sqrt((x * x).sum(axis, keepdims))
+        if ord is None:
+            return _ops.sqrt((x * x).sum(axis, keepdims))
+        axes = [_axis_of("norm", a, x.ndim) for a in (range(x.ndim) if axis is None else axis if isinstance(axis, (list, tuple)) else (axis,))]
+        if len(axes) == 1:
+            return _norm_of_vectors(x, ord, axes[0], keepdims)
+        if len(axes) != 2:
+            raise _core.ShapeError(f"norm: with ord, expected one axis or two, got {len(axes)}; pass axis")
+        if ord == "fro":
+            return _ops.sqrt((x * x).sum(axes, keepdims))
+        if ord not in (1, -1, inf, -inf):
+            return asarray(_np.linalg.norm(_np.asarray(x), ord, tuple(axes), keepdims))
+        # The largest or smallest sum of a column, or of a row.
+        within, across = axes if builtins.abs(ord) == 1 else reversed(axes)
+        sums = _ops.abs(x).sum(within, True)
+        out = sums.max(across, True) if ord > 0 else sums.min(across, True)
+        return out if keepdims else squeeze(out, tuple(axes))
 
     @staticmethod
     def qr(x: Any) -> tuple[Tensor, Tensor]:

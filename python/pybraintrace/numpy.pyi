@@ -448,8 +448,17 @@ class linalg:
     """Functions of numpy.linalg."""
 
     @staticmethod
-    def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-        """Return the Euclidean norm along axes."""
+    def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """
+        Return the norm of vectors along an axis, or of matrices in two axes.
+
+                Args:
+                    x: the tensor; without `ord` and `axis`, its elements form one vector.
+                    ord: None for the Euclidean norm, or the order as in NumPy. Those of a matrix that need singular values (2, -2, 'nuc') are not
+                        available for traced tensors.
+                    axis: an axis or two; default: all.
+                    keepdims: whether to keep the axes, with size one.
+        """
 
     @staticmethod
     def qr(x: Any) -> tuple[Tensor, Tensor]:

@@ -37,6 +37,23 @@ def test_quotients_of_integers_are_floats():
     assert jnp.reciprocal(np.array([2])).tolist() == [0.5] and (jnp.ones(2, "float16") / 3).dtype == np.float16
 
 
+def test_norms_have_the_orders_of_numpy():
+    for a, orders in ((X[0, 0], (None, 0, 1, 2, 3, 0.5, -1, np.inf, -np.inf)), (X[0], (None, "fro", 1, -1, 2, -2, "nuc", np.inf, -np.inf))):
+        for order in orders:
+            for keepdims in (False, True):
+                same(jnp.linalg.norm(a, order, keepdims=keepdims), np.linalg.norm(a, order, keepdims=keepdims))
+    for order in (None, 0, 1, 3, np.inf):
+        same(bt.jit(lambda x: jnp.linalg.norm(x, order, -1, True))(X), np.linalg.norm(X, order, -1, True))
+    same(jnp.linalg.norm(X, 1, (2, 0)), np.linalg.norm(X, 1, (2, 0)))
+    for order, error in (("nuc", ValueError), ("row", ValueError)):
+        with pytest.raises(error):
+            jnp.linalg.norm(X[0, 0] if order == "nuc" else X[0], order)
+    with pytest.raises(bt.StateError, match="is being traced"):
+        bt.jit(lambda x: jnp.linalg.norm(x, 2))(X[0])
+    with pytest.raises(bt.ShapeError, match="one axis or two, got 3"):
+        jnp.linalg.norm(X, 1)
+
+
 def test_whole_quotients_go_with_remainders():
     rng = np.random.default_rng(0)
     for a, b in ((np.float32([1, 0.3, -1, -7, 1, 0]), np.float32([0.1, 0.1, 0.1, 2, np.inf, 3])), (100 * rng.normal(size=500).astype("f"), rng.normal(size=500).astype("f"))):
