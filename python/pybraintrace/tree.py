@@ -16,19 +16,22 @@ from ._core import TreeDef, register_node, tree_flatten
 __all__ = ["TreeDef", "all", "flatten", "leaves", "map", "reduce", "register_node", "structure", "unflatten"]
 
 
-def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
-    """Return the leaves in order, and the structure."""
-    return tree_flatten(tree)
+IsLeaf = Callable[[Any], bool] | None
 
 
-def leaves(tree: Any) -> list[Any]:
-    """Return the leaves in order; dicts are ordered by key."""
-    return tree_flatten(tree)[0]
+def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeDef]:
+    """Return the leaves in order, and the structure; `is_leaf` marks additional values as leaves."""
+    return tree_flatten(tree, is_leaf)
 
 
-def structure(tree: Any) -> TreeDef:
-    """Return the structure without its leaves."""
-    return tree_flatten(tree)[1]
+def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """Return the leaves in order; dicts are ordered by key. `is_leaf` marks additional values as leaves."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def structure(tree: Any, is_leaf: IsLeaf = None) -> TreeDef:
+    """Return the structure without its leaves; `is_leaf` marks additional values as leaves."""
+    return tree_flatten(tree, is_leaf)[1]
 
 
 def unflatten(treedef: TreeDef, leaves: Any) -> Any:
@@ -36,7 +39,7 @@ def unflatten(treedef: TreeDef, leaves: Any) -> Any:
     return treedef.unflatten(leaves)
 
 
-def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """Apply a function to the leaves of trees with the same structure.
 
     Args:
@@ -48,17 +51,10 @@ def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], b
     Returns:
         A tree of the results.
     """
-    if is_leaf is not None:
-        if is_leaf(tree):
-            return f(tree, *rest)
-        if isinstance(tree, dict):
-            return {k: map(f, tree[k], *(r[k] for r in rest), is_leaf=is_leaf) for k in tree}
-        if type(tree) in (list, tuple):
-            return type(tree)(map(f, t, *r, is_leaf=is_leaf) for t, *r in zip(tree, *rest))
-    first, treedef = tree_flatten(tree)
+    first, treedef = tree_flatten(tree, is_leaf)
     columns = [first]
     for other in rest:
-        column, other_def = tree_flatten(other)
+        column, other_def = tree_flatten(other, is_leaf)
         if other_def != treedef:
             raise ValueError(f"tree.map: expected trees of the same structure, got {treedef} and {other_def}")
         columns.append(column)

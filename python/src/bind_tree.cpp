@@ -23,14 +23,14 @@ void bind_tree(nb::module_& m) {
       .def("__repr__", [](const Tree& t) { return "TreeDef(" + t.text() + ")"; });
   m.def(
       "tree_flatten",
-      [](nb::handle tree) {
+      [](nb::handle tree, nb::handle is_leaf) {
         Tree::Leaves leaves;
-        Tree         structure = Tree::of(tree, leaves);
+        Tree         structure = Tree::of(tree, leaves, nullptr, is_leaf.is_none() ? nb::handle() : is_leaf);
         nb::list     list;
         for (const nb::object& leaf : leaves) list.append(leaf);
         return nb::make_tuple(list, std::move(structure));
       },
-      "tree"_a.none(), "Return the leaves of a tree in order, and its structure.");
+      "tree"_a.none(), "is_leaf"_a = nb::none(), "Return the leaves of a tree in order, and its structure.");
   m.def("register_node", &register_node, "type"_a, "flatten"_a, "unflatten"_a,
         "Register a class whose instances are nodes of trees.\n"
         "\n"

@@ -33,15 +33,15 @@ void register_node(nb::handle type, nb::handle flatten, nb::handle unflatten) {
   registered().push_back({nb::borrow(type).release(), nb::borrow(flatten).release(), nb::borrow(unflatten).release()});
 }
 
-Tree Tree::of(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) {
+Tree Tree::of(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle), nb::handle is_leaf) {
   Tree tree;
-  tree.add(value, leaves, is_static);
+  tree.add(value, leaves, is_static, is_leaf);
   return tree;
 }
 
-void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) {
+void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle), nb::handle is_leaf) {
   PyObject* o = value.ptr();
-  if (is_array(value)) {
+  if (is_array(value) || (is_leaf.is_valid() && nb::cast<bool>(nb::bool_(is_leaf(value))))) {
     nodes_.push_back({Kind::Leaf, 0, nullptr});
     leaves.push_back(nb::borrow(value));
     return;
@@ -53,11 +53,11 @@ void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) 
     const bool is_named = nb::hasattr(value.type(), "_fields");
     const auto n        = static_cast<size_t>(PyTuple_Size(o));
     nodes_.push_back({is_named ? Kind::NamedTuple : Kind::Tuple, n, is_named ? hold(value.type()) : nullptr});
-    for (size_t i = 0; i < n; ++i) add(PyTuple_GetItem(o, static_cast<Py_ssize_t>(i)), leaves, is_static);
+    for (size_t i = 0; i < n; ++i) add(PyTuple_GetItem(o, static_cast<Py_ssize_t>(i)), leaves, is_static, is_leaf);
   } else if (PyList_Check(o)) {
     const auto n = static_cast<size_t>(PyList_Size(o));
     nodes_.push_back({Kind::List, n, nullptr});
-    for (size_t i = 0; i < n; ++i) add(PyList_GetItem(o, static_cast<Py_ssize_t>(i)), leaves, is_static);
+    for (size_t i = 0; i < n; ++i) add(PyList_GetItem(o, static_cast<Py_ssize_t>(i)), leaves, is_static, is_leaf);
   } else if (PyDict_Check(o)) {
     if (PyDict_Size(o) == 0) {
       nodes_.push_back({Kind::Dict, 0, nullptr});
@@ -65,19 +65,19 @@ void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) 
     }
     nb::list keys = sorted_keys(value);
     nodes_.push_back({Kind::Dict, keys.size(), hold(nb::tuple(keys))});
-    for (nb::handle key : keys) add(PyDict_GetItemWithError(o, key.ptr()), leaves, is_static);
+    for (nb::handle key : keys) add(PyDict_GetItemWithError(o, key.ptr()), leaves, is_static, is_leaf);
   } else if (const Registered* r = registration(value.type())) {
     nb::object parts    = r->flatten(value);
     nb::object first    = parts[0];
     nb::tuple  children = nb::tuple(first);
     nodes_.push_back({Kind::Registered, children.size(), hold(nb::make_tuple(value.type(), nb::object(parts[1])))});
-    for (nb::handle child : children) add(child, leaves, is_static);
+    for (nb::handle child : children) add(child, leaves, is_static, is_leaf);
   } else if (is_static && is_static(value)) {
     add_static(value);
   } else if (is_dataclass(value)) {
     nb::list names(nb::object(value.attr("__dataclass_fields__").attr("keys")()));
     nodes_.push_back({Kind::Dataclass, names.size(), hold(value.type())});
-    for (nb::handle name : names) add(nb::object(nb::getattr(value, name)), leaves, is_static);
+    for (nb::handle name : names) add(nb::object(nb::getattr(value, name)), leaves, is_static, is_leaf);
   } else {
     nodes_.push_back({Kind::Leaf, 0, nullptr});
     leaves.push_back(nb::borrow(value));

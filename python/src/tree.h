@@ -27,11 +27,11 @@ class Tree {
   using Leaves = std::vector<nb::object>;
 
   // The structure of `value`; its leaves are appended. `is_static` (may be null) says which leaves belong to the
-  // structure.
-  static Tree of(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle) = nullptr);
+  // structure, `is_leaf` (a Python function, may be invalid) which other values are leaves.
+  static Tree of(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle) = nullptr, nb::handle is_leaf = {});
   // `value` itself is part of the structure.
   void add_static(nb::handle value) { nodes_.push_back({Kind::Static, 0, hold(value)}); }
-  void add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle) = nullptr);
+  void add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle) = nullptr, nb::handle is_leaf = {});
   void append(const Tree& other) { nodes_.insert(nodes_.end(), other.nodes_.begin(), other.nodes_.end()); }
   void open(Kind kind, size_t size, nb::handle aux = {}) {
     nodes_.push_back({kind, size, aux.is_valid() ? hold(aux) : nullptr});

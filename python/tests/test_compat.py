@@ -164,6 +164,7 @@ def test_names_of_jax():
     assert float(jax.lax.cond(True, lambda x: x, lambda x: -x, 1.0)) == 1 and float(jax.jit(lambda x: jax.lax.stop_gradient(x))(1.0)) == 1
     struct = jax.ShapeDtypeStruct((2,), jnp.float32)
     assert jax.jit(lambda x: jax.pure_callback(lambda v: v * 2, struct, x))(np.ones(2, "f")).tolist() == [2, 2]
+    assert jax.tree.leaves([1, (2,)], is_leaf=lambda v: isinstance(v, tuple)) == [1, (2,)] and jax.custom_vjp is pybraintrace.custom_vjp
     assert brainstate.util.DotDict(a=1).a == 1 and braintrace.__version__ == pybraintrace.__version__
 
 

@@ -133,6 +133,20 @@ def test_trees_go_in_and_out():
         bt.tree.map(lambda a, b: a, {"x": 1}, {"y": 1})
 
 
+def test_trees_end_at_marked_leaves():
+    value = {"p": Point([1, 2], {"q": (3,)}), "l": [None, 4], "d": Pair([5], [6])}
+    is_list = lambda v: isinstance(v, list)  # noqa: E731
+    assert bt.tree.leaves(value, is_list) == [[5], [6], [None, 4], [1, 2], 3] and bt.tree.leaves(value, is_leaf=lambda v: v is None)[2] is None
+    out = bt.tree.map(lambda v: "leaf", value, is_leaf=is_list)
+    assert out == {"p": Point("leaf", {"q": ("leaf",)}), "l": "leaf", "d": Pair("leaf", "leaf")}
+    leaves, treedef = bt.tree.flatten(value, is_list)
+    assert treedef == bt.tree.structure(value, is_list) and treedef.unflatten(leaves) == value
+    assert bt.tree.map(lambda p, g: p if g is None else p - g, [1, 2], [None, 5], is_leaf=lambda v: v is None) == [1, -3]
+    for a, b in (([1, 2, 3], [1, 2]), ({"x": 1}, {"x": 1, "y": 2}), ([1], (1,))):
+        with pytest.raises(ValueError, match="trees of the same structure"):
+            bt.tree.map(lambda a, b: a, a, b, is_leaf=lambda v: False)
+
+
 class Registered:
     def __init__(self, v): self.v = v
 

@@ -353,7 +353,7 @@ class TreeDef:
 
     def __repr__(self) -> str: ...
 
-def tree_flatten(tree: object | None) -> tuple:
+def tree_flatten(tree: object | None, is_leaf: object | None = None) -> tuple:
     """Return the leaves of a tree in order, and its structure."""
 
 def register_node(type: object, flatten: object, unflatten: object) -> None:
