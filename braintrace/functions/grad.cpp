@@ -98,7 +98,8 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   check_wrt(where, args, wrt);
   const std::vector<PathLeaf> paths = float_leaves(where, states);
   TraceOptions                options{.purpose = TraceFor::Derivative};
-  for (const PathLeaf& w : paths) options.keep.push_back(w.leaf);
+  for (const PathLeaf& w : paths)  // a state may have several paths
+    if (!contains(options.keep, w.leaf)) options.keep.push_back(w.leaf);
   const std::vector<StateLeaf>& wanted = options.keep;
   const StatefulProgram         p      = trace_function(types_of(args), f, options);
   check_loss(where, p);
@@ -126,7 +127,7 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
     outcome.grads.push_back(wrt[i] && !found.args[i].defined() ? Tensor(args[i].type(), 0) : found.args[i]);
   of_wanted = instantiated(of_wanted, split(types.reads, n).kept);
   Gradients::Map by_path;
-  for (size_t i = 0; i < paths.size(); ++i) by_path[paths[i].path][paths[i].leaf.leaf] = of_wanted[i];
+  for (const PathLeaf& w : paths) by_path[w.path][w.leaf.leaf] = of_wanted[index_of(wanted, w.leaf)];
   outcome.states = Gradients(std::move(by_path));
   outcome.out    = p.store(r.out);
   return outcome;

@@ -91,23 +91,35 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     return Jitted(f, static_argnums, static_argnames)
 
 
+def _states_by_path(where: str, states: Any) -> tuple[Any, Callable[[dict[Any, Any]], Any]]:
+    """Return states by path, and a function that gives their gradients the structure of `states`."""
+    is_known = states is None or isinstance(states, _core.Module)
+    if is_known or isinstance(states, dict) and all(isinstance(p, tuple) and isinstance(s, _core.State) for p, s in states.items()):
+        return states, lambda gradients: gradients
+    if not isinstance(states, dict) and hasattr(states, "__iter__") and not isinstance(states, (list, tuple)):
+        states = list(states)
+    leaves, structure = tree.flatten(states)
+    for leaf in leaves:
+        if not isinstance(leaf, _core.State):
+            raise TypeError(f"{where}: expected states to differentiate, got {leaf!r}")
+    return leaves, lambda gradients: structure.unflatten([gradients[i,] for i in range(len(leaves))])
+
+
 def _gradients(where: str, f: Callable[..., Any], states: Any, argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    numbers = (0,) if argnums is None and states is None else () if argnums is None else argnums
+    by_path, rebuild = states
+    numbers = (0,) if argnums is None and by_path is None else () if argnums is None else argnums
     many = not isinstance(numbers, int)
-    out, of_arguments, of_states = _core.differentiate(where, f, args, kwargs, numbers, states)
+    out, of_arguments, of_states = _core.differentiate(where, f, args, kwargs, numbers, by_path)
     if has_aux and not (isinstance(out, tuple) and len(out) == 2 and isinstance(out[0], _core.Tensor)):
         raise TypeError(f"{where}: with has_aux, the function must return (loss, aux)")
     if not has_aux and not isinstance(out, _core.Tensor):
         raise TypeError(f"{where}: the function must return one scalar, got a {type(out).__name__}; set has_aux=True if it returns (loss, aux)")
     chosen = tuple(of_arguments) if many else of_arguments[0]
-    if argnums is None and states is None:
+    if argnums is None and by_path is None:
         chosen = of_arguments[0]
-    grads = chosen if states is None else of_states if not of_arguments else (of_states, chosen)
-    if states is not None and isinstance(states, _core.State):
-        grads = next(iter(of_states.values()))
-    elif states is not None and isinstance(states, (list, tuple)):
-        grads = type(states)(of_states[i,] for i in range(len(states)))
-    return out, grads
+    if by_path is None:
+        return out, chosen
+    return out, (rebuild(of_states), chosen) if of_arguments else rebuild(of_states)
 
 
 def grad(f: Callable[..., Any], grad_states: Any = None, argnums: int | Sequence[int] | None = None, has_aux: bool = False, return_value: bool = False) -> Callable[..., Any]:
@@ -115,7 +127,7 @@ def grad(f: Callable[..., Any], grad_states: Any = None, argnums: int | Sequence
 
     Args:
         f: function that returns a scalar loss.
-        grad_states: states by path, or one state; their gradients have the same structure.
+        grad_states: states by path, one state, or a tree of states; their gradients have the same structure.
         argnums: positions of arguments to differentiate; default: the first if there are no `grad_states`.
         has_aux: whether f returns (loss, aux).
         return_value: whether to return the value of f as well.
@@ -129,9 +141,11 @@ def grad(f: Callable[..., Any], grad_states: Any = None, argnums: int | Sequence
     6.0
     """
 
+    states = _states_by_path("grad", grad_states)
+
     @functools.wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        out, grads = _gradients("grad", f, grad_states, argnums, has_aux, args, kwargs)
+        out, grads = _gradients("grad", f, states, argnums, has_aux, args, kwargs)
         if has_aux:
             value, aux = out
             return (grads, value, aux) if return_value else (grads, aux)
@@ -150,9 +164,11 @@ def value_and_grad(f: Callable[..., Any], grad_states: Any = None, argnums: int 
     [9.0, 6.0]
     """
 
+    states = _states_by_path("value_and_grad", grad_states)
+
     @functools.wraps(f)
     def both(*args: Any, **kwargs: Any) -> Any:
-        return _gradients("value_and_grad", f, grad_states, argnums, has_aux, args, kwargs)
+        return _gradients("value_and_grad", f, states, argnums, has_aux, args, kwargs)
 
     return both
 

@@ -206,6 +206,18 @@ def test_gradients_of_arguments_and_states():
     assert trees["a"].tolist() == [1, 1] and trees["b"][0].tolist() == [2, 2]
 
 
+def test_gradients_have_the_structure_of_their_states():
+    a, b = bt.ParamState(np.float32(2.0)), bt.ParamState(np.float32(3.0))
+    f = lambda x: a.value * b.value * x  # noqa: E731
+    for states, expected in (([a, b], [3, 2]), ({"b": b, "a": a}, {"a": 3, "b": 2}), ({0: a, 1: [b, {"c": a}]}, {0: 3, 1: [2, {"c": 3}]}),
+                             ([a, a], [3, 3]), ({("x",): a, ("y",): a, ("z",): b}, {("x",): 3, ("y",): 3, ("z",): 2}), (Point(b, None), Point(2, None)),
+                             ({"b": b, "a": a}.values(), [2, 3]), ((), ()), (a, 3)):
+        for grad in (bt.grad(f, states), bt.jit(bt.grad(f, states)), lambda x: bt.value_and_grad(f, states)(x)[1]):
+            assert bt.tree.map(float, grad(1.0)) == expected
+    with pytest.raises(TypeError, match="grad: expected states to differentiate, got 1.0"):
+        bt.grad(f, [a, 1.0])(1.0)
+
+
 def test_second_derivatives_and_jacobians():
     assert float(bt.grad(bt.grad(lambda x: x ** 3))(2.0)) == 12
     np.testing.assert_allclose(np.asarray(bt.hessian(lambda x: (x ** 3).sum())(jnp.array([1., 2.]))), [[6, 0], [0, 12]])

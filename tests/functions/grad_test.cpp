@@ -88,6 +88,15 @@ TEST(Grad, IsWithRespectToTheValueBeforeTheCall) {
   EXPECT_EQ(w.value().item(), 4);
 }
 
+TEST(Grad, IsTheSameUnderEachPathOfAState) {
+  ParamState      w(tensor({2.0})), v(tensor({5.0}));
+  const Gradients g = grad([&](const Tensor& x) { return sum(w.value() * v.value() * x); },
+                           StateMap{{Path{"a"}, w}, {Path{"b"}, w}, {Path{"c"}, v}})(tensor({3.0}));
+  EXPECT_EQ(g["a"].item(), 15);
+  EXPECT_EQ(g["b"].item(), 15);
+  EXPECT_EQ(g["c"].item(), 6);
+}
+
 TEST(Grad, Aux) {
   ParamState w(tensor({2.0}));
   auto       f        = [&](const Tensor& x) { return std::pair(sum(w.value() * x), std::vector<Tensor>{x + x}); };
