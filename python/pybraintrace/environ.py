@@ -95,7 +95,7 @@ def set(**settings: Any) -> None:
     known, free = _split(settings)
     _core.environ_set(**known)
     _process.update(free)
-    _process_keys = _keys_of(_process) if builtins.all(map(_is_hashable, _process.values())) else _missing
+    _process_keys = _keys_of(_process) if builtins.all(map(_is_fixed, _process.values())) else _missing
 
 
 @contextmanager
@@ -182,20 +182,35 @@ def ditype() -> Any:
     return np.dtype("int64" if get_precision() == 64 else "int32")
 
 
-def _is_hashable(value: Any) -> bool:
+def _is_fixed(value: Any) -> bool:
+    """Whether a value stays equal to itself: Python compares it, and it holds no tensor."""
     try:
         hash(value)
     except TypeError:
         return False
-    return True
+    return not isinstance(value, (_core.Tensor, tuple))
+
+
+def _key_of(value: Any) -> Any:
+    """Return what identifies a value in signatures: elements of arrays, entries of lists and dicts, and otherwise the value itself."""
+    if isinstance(value, _core.Tensor):
+        return _core.Tensor if value.is_traced else _key_of(value.numpy())  # traced: the outer program has it as an operand
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return np.ndarray, value.dtype.str, value.shape, value.tobytes()
+    if hasattr(value, "mantissa") and hasattr(value, "unit"):  # a quantity
+        return type(value), _key_of(value.mantissa), repr(value.unit)
+    if isinstance(value, (list, tuple)):
+        return type(value), *map(_key_of, value)
+    if isinstance(value, dict):
+        return type(value), *((_key_of(k), _key_of(v)) for k, v in value.items())
+    return (type(value), value) if _is_fixed(value) else repr(value)
 
 
 def _keys_of(settings: dict[str, Any]) -> Any:
-    """Return keys and hashable values, without tensors."""
-    pairs = [(k, v if _is_hashable(v) else repr(v)) for k, v in sorted(settings.items()) if not isinstance(v, _core.Tensor)]
-    return tuple(pairs) or None
+    """Return the keys with what identifies their values."""
+    return tuple((k, _key_of(v)) for k, v in sorted(settings.items())) or None
 
 
 def _static_keys() -> Any:
-    """Return the keys that are part of the signature of jitted functions: those whose values are not tensors."""
+    """Return the settings that are part of the signature of jitted functions."""
     return _keys_of(all()) if _local.stack or _process_keys is _missing else _process_keys

@@ -254,6 +254,11 @@ def test_loops():
         bt.scan(lambda c, x: c, 0.0, np.arange(3.0))
 
 
+def in_context(f, value):
+    with bt.environ.context(data=value):
+        return f()
+
+
 def test_environment_belongs_to_the_signature():
     f = bt.jit(lambda x: x * (2 if bt.environ.get("fast", False) else 1))
     assert float(f(1.0)) == 1
@@ -266,6 +271,15 @@ def test_environment_belongs_to_the_signature():
     value.clear()  # not hashable, so it is compared again
     assert float(f(1.0)) == 1
     bt.environ.set(fast=False)
+    large, equal, other = np.zeros(5000, "f"), np.zeros(5000, "f"), np.zeros(5000, "f")
+    other[2500] = 1
+    g = bt.jit(lambda: jnp.sum(bt.tree.leaves(bt.environ.get("data"))[0]))
+    for wrap in (lambda x: x, lambda x: [x], lambda x: {"a": (x,)}, lambda x: jnp.asarray(x), lambda x: [jnp.asarray(x)]):
+        for value, total in ((large, 0), (other, 1), (equal, 0), (2 * other, 2)):
+            with bt.environ.context(data=wrap(value)):
+                assert float(g()) == total and float(bt.jit(g)()) == total
+    traced = bt.jit(lambda x: in_context(g, x))
+    assert [float(traced(x)) for x in (large, other, 2 * other)] == [0, 1, 2]
     with pytest.raises(KeyError):
         bt.environ.get("nothing")
 
