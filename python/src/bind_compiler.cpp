@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's results as Python objects.
+#include <algorithm>
+#include <functional>
 #include <nanobind/stl/map.h>
 
 #include "bindings.h"
@@ -85,6 +87,14 @@ void bind_records(nb::module_& m) {
   m.attr("diagnostic_kinds") = kinds;
 }
 
+// Graphs return copies of their groups.
+bool is_same_group(const bt::HiddenGroup& a, const bt::HiddenGroup& b) {
+  return a.index == b.index && std::equal(a.hidden.begin(), a.hidden.end(), b.hidden.begin(), b.hidden.end(),
+                                          [](const bt::HiddenVar& x, const bt::HiddenVar& y) {
+                                            return x.path == y.path && x.state.cell() == y.state.cell();
+                                          });
+}
+
 void bind_groups(nb::module_& m) {
   using bt::HiddenGroup;
   nb::class_<HiddenGroup>(m, "HiddenGroup", "Hidden states that depend on each other position by position.")
@@ -127,6 +137,13 @@ void bind_groups(nb::module_& m) {
                 self, {"index", "hidden_paths", "varshape", "num_state", "is_diagonal_recurrence", "diagonal"});
           },
           "Return the fields as a dict.")
+      .def(
+          "__eq__",
+          [](const HiddenGroup& a, nb::handle b) {
+            return nb::isinstance<HiddenGroup>(b) && is_same_group(a, nb::cast<HiddenGroup&>(b));
+          },
+          "other"_a.none(), "Return whether it has the same index and the same states.")
+      .def("__hash__", [](const HiddenGroup& g) { return std::hash<int>()(g.index); })
       .def("__repr__", [](const HiddenGroup& g) {
         return "HiddenGroup(index=" + std::to_string(g.index) + ", num_state=" + std::to_string(g.num_state) +
                ", varshape=" + bt::to_string(g.varshape) + ")";

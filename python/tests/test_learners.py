@@ -109,6 +109,8 @@ def test_graph_objects():
     assert isinstance(graph, bt.ETraceGraph) and list(graph.dict()) == ["module_info", "hidden_groups", "hid_path_to_group", "hidden_param_op_relations",
                                                                        "hidden_perturb", "diagnostics"]
     (group,), (relation,) = graph.hidden_groups, graph.hidden_param_op_relations
+    assert group in relation.hidden_groups and graph.hid_path_to_group["rnn", "h"] == group and len({group, *relation.hidden_groups}) == 1
+    assert group != bt.compile_etrace_graph(nn.init_all_states(Net()), jnp.zeros(3)).hidden_groups[0] and group != 0
     assert group.hidden_paths == [("rnn", "h")] and group.varshape == (4,) and group.num_state == 1 and group.index == 0
     assert relation.weight_path == ("rnn", "W", "weight") and [g.index for g in relation.hidden_groups] == [0] and relation.primitive == "etp_mv"
     assert graph.hid_path_to_group["rnn", "h"].index == 0

@@ -676,6 +676,11 @@ class HiddenGroup:
     def dict(self) -> Any:
         """Return the fields as a dict."""
 
+    def __eq__(self, other: object | None) -> bool:
+        """Return whether it has the same index and the same states."""
+
+    def __hash__(self) -> int: ...
+
     def __repr__(self) -> str: ...
 
 class HiddenParamOpRelation:
