@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -399,13 +400,43 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     return f
 
 
+def _without_parts(x: Any) -> Any:
+    """Return a leaf, but None for models, states and functions, which have no cotangent."""
+    return None if isinstance(x, (_core.Module, _core.State)) or callable(x) else x
+
+
 def _zeros_like(x: Any) -> Any:
+    if _without_parts(x) is None:
+        return None
     x = _core.ops.asarray(x)
     return _core.ops.full(x.shape, 0.0, x.dtype)
 
 
+def _cotangent(number: int, part: Any, argument: Any) -> Any:
+    """Return the cotangent of an argument; None stands for zeros."""
+    zeros = tree.map(_zeros_like, argument)
+    if part is None:
+        return zeros
+    if tree.structure(part) != tree.structure(zeros):
+        raise ValueError(f"custom_vjp: the cotangent of argument {number} must have the structure {tree.structure(zeros)}; got {tree.structure(part)}")
+    return part
+
+
+class _Depths(threading.local):
+    def __init__(self) -> None:
+        self.of: dict[int, int] = {}
+
+
+_depths = _Depths()  # how many of its own rules each custom_vjp that is being called is inside of
+_DEEPEST = 2  # calls inside of rules have derivatives up to here: those of the rules of the outermost call are at depth 1
+
+
 class custom_vjp:
     """A function with a custom reverse-mode derivative, which `defvjp` sets.
+
+    Args:
+        f: the function.
+        nondiff_argnums: positions of arguments without a derivative.
 
     >>> import pybraintrace as bt
     >>> @bt.custom_vjp
@@ -416,31 +447,77 @@ class custom_vjp:
     1.0
     """
 
-    def __init__(self, f: Callable[..., Any]) -> None:
-        self._f, self._rules = f, None
+    def __init__(self, f: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        self._f, self._rules, self._fixed = f, None, tuple(operator.index(n) for n in nondiff_argnums)
         functools.update_wrapper(self, f, updated=())
 
-    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[[Any, Any], tuple[Any, ...]]) -> None:
-        """Set the derivative.
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., tuple[Any, ...]]) -> None:
+        """Set the derivative. The rules may call the function itself.
 
         Args:
             fwd: function from the arguments to (result, residuals).
-            bwd: function from (residuals, cotangent of the result) to a tuple with one cotangent per argument, or None for zero.
+            bwd: function from (residuals, cotangent of the result) to a tuple with one cotangent per argument, or None for zero. Arguments
+                without a derivative come before the residuals, and have no cotangent.
         """
         self._rules: Any = fwd, bwd
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._rules is None:
             raise TypeError(f"{self.__name__}: call defvjp(fwd, bwd) first")
-        fwd, bwd = self._rules
+        args = self._by_position(args, kwargs)
+        depth = _depths.of.get(id(self), 0)
+        fwd, bwd = self._rules if depth < _DEEPEST else (self._last_forward, self._last_backward)
+        fixed = {n % len(args): args[n] for n in self._fixed}
+        moving = [i for i in range(len(args)) if i not in fixed]
 
-        def of_all(residuals: Any, cotangent: Any) -> Any:
-            out = bwd(residuals, cotangent)
-            if not isinstance(out, (list, tuple)) or len(out) != len(args):
+        def joined(xs: tuple[Any, ...]) -> list[Any]:
+            values = {**fixed, **dict(zip(moving, xs))}
+            return [values[i] for i in range(len(args))]
+
+        def one_deeper(rule: Callable[..., Any], *given: Any) -> Any:
+            _depths.of[id(self)] = depth + 1
+            try:
+                return rule(*given)
+            finally:
+                _depths.of[id(self)] = depth
+                if depth == 0:
+                    del _depths.of[id(self)]
+
+        def cotangents(residuals: Any, ct: Any) -> Any:
+            out = one_deeper(bwd, *(fixed[n % len(args)] for n in self._fixed), residuals, ct)
+            if not isinstance(out, (list, tuple)) or len(out) != len(moving):
                 return out
-            return tuple(tree.map(_zeros_like, arg) if part is None else part for part, arg in zip(out, args))
+            return tuple(_cotangent(i, part, args[i]) for i, part in zip(moving, out))
 
-        return _core.custom_vjp(self._f, fwd, of_all, args)
+        return _core.custom_vjp(lambda *xs: self._f(*joined(xs)), lambda *xs: one_deeper(fwd, *joined(xs)), cotangents, tuple(args[i] for i in moving))
+
+    def _by_position(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Return all arguments, also those with defaults."""
+        import inspect
+
+        try:
+            signature = inspect.signature(self._f)
+        except (TypeError, ValueError):  # without a signature
+            if kwargs:
+                raise TypeError(f"{self.__name__}: expected arguments by position, got {', '.join(kwargs)}=") from None
+            return args
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        if given.kwargs:
+            raise TypeError(f"{self.__name__}: keyword-only arguments are not supported: {', '.join(given.kwargs)}")
+        return given.args
+
+    def _last_forward(self, *args: Any) -> Any:
+        fixed = {n % len(args) for n in self._fixed}
+        return self._f(*args), [tree.map(_without_parts, arg) for i, arg in enumerate(args) if i not in fixed]
+
+    def _last_backward(self, *given: Any) -> Any:
+        *_, args, ct = given
+
+        def refuse(*_: Any) -> Any:
+            raise _core.UserError(f"{self.__name__}: its rules call it, so it has first and second derivatives only")
+
+        return tuple(tree.map(lambda leaf: pure_callback(refuse, leaf, tree.leaves(ct)[0]), tree.map(_zeros_like, arg)) for arg in args)
 
 
 def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any) -> Any:

@@ -335,12 +335,13 @@ nb::object call_host(nb::handle f, nb::handle results, const nb::args& args) {
   bt::Types types;
   for (const nb::object& s : shapes) types.push_back(bt::Type{dtype_from(s.attr("dtype")), ints_from(s.attr("shape"))});
   const bt::Tensors in   = tensors_of(leaves, "pure_callback");
-  const auto        host = [f = hold(f), types](const bt::Arrays& xs) {
+  const auto        host = [f = hold(f), types, out](const bt::Arrays& xs) {
     WithGil  gil;
     nb::list given;
     for (const bt::Array& x : xs) given.append(numpy_of(bt::Tensor(x)));
     Tree::Leaves made;
-    Tree::of(nb::handle(f.get())(*given), made);
+    const Tree   result = Tree::of(nb::handle(f.get())(*given), made);
+    if (!(result == out)) structure_error("pure_callback", "the result", out, result);
     bt::Arrays arrays;
     for (const bt::Tensor& t : tensors_of(made, "pure_callback")) arrays.push_back(t.array().copy());
     return arrays;

@@ -298,6 +298,46 @@ def test_operations_of_your_own():
         bt.jit(lambda x: bt.pure_callback(lambda a: 1 / 0, x, x))(np.ones(1, "f"))
 
 
+def test_results_of_operations_of_your_own_have_a_structure():
+    x, pair = np.ones(2, "f"), {"a": np.ones(2, "f"), "b": np.ones(2, "f")}
+    with pytest.raises(ValueError, match=r"pure_callback: the result must have the structure \{'a': \*, 'b': \*\}; got \{'b': \*, 'c': \*\}"):
+        bt.pure_callback(lambda v: {"b": v, "c": v}, pair, x)
+    f = bt.custom_vjp(lambda t, model: t["a"] * t["b"])
+    f.defvjp(lambda t, model: (f(t, model), t), lambda t, ct: ({"b": ct * t["a"], "a": ct * t["b"]}, None))
+    assert bt.tree.map(float, bt.grad(f)({"a": 2.0, "b": 3.0}, bt.nn.Linear(2, 2))) == {"a": 3, "b": 2}
+    f.defvjp(lambda t, model: (t["a"] * t["b"], t), lambda t, ct: ({"b": ct * t["a"], "c": ct * t["b"]}, None))
+    with pytest.raises(ValueError, match=r"custom_vjp: the cotangent of argument 0 must have the structure .*'a'.*; got .*'c'"):
+        bt.grad(f)({"a": 2.0, "b": 3.0}, None)
+
+
+def test_rules_of_a_custom_vjp_may_call_it():
+    @bt.custom_vjp
+    def f(x, y=2.0):  # its derivative by x is said to be 3 f, and that by y is zero
+        return x * x * y
+
+    f.defvjp(lambda x, y: (f(x, y), (x, f(x, y))), lambda kept, ct: (3 * ct * kept[1], None))
+    for g, expected in ((bt.grad(f), 54), (bt.grad(bt.grad(f)), 162), (bt.grad(lambda x: f(x) * f(x, y=1.0)), 2 * 3 * 18 * 9)):
+        assert float(g(3.0)) == expected == float(bt.jit(g)(3.0))
+        if expected != 54:
+            assert bt.vmap(g)(np.full(2, 3, "f")).tolist() == [expected] * 2
+    f.defvjp(lambda x, y: (f(x, y), x), lambda x, ct: (ct * f(x, 1.0), ct))
+    assert float(bt.grad(f)(3.0)) == 9 and float(bt.grad(bt.grad(f))(3.0)) == 9 and float(f(3.0)) == 18
+    with pytest.raises(bt.UserError, match="f: its rules call it, so it has first and second derivatives only"):
+        bt.grad(bt.grad(bt.grad(f)))(3.0)
+
+
+def test_arguments_of_a_custom_vjp_without_a_derivative():
+    @functools.partial(bt.custom_vjp, nondiff_argnums=(0, -1))
+    def apply(g, x, y, power):
+        return g(x) * y ** power
+
+    apply.defvjp(lambda g, x, y, power: (apply(g, x, y, power), (x, y)), lambda g, power, kept, ct: (ct * power * kept[0], ct * g(kept[1])))
+    assert [float(v) for v in bt.grad(apply, argnums=(1, 2))(jnp.abs, -2.0, 3.0, 2)] == [-4, 3] and float(apply(jnp.abs, -2.0, y=3.0, power=2)) == 18
+    with pytest.raises(bt.UserError, match="2 tensor"):
+        apply.defvjp(apply._rules[0], lambda g, power, kept, ct: (ct,))
+        bt.grad(apply, argnums=1)(jnp.abs, -2.0, 3.0, 2)
+
+
 def test_random_numbers_in_jitted_functions():
     f = bt.jit(lambda: bt.random.randn(3))
     bt.random.seed(3)

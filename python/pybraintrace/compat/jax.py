@@ -10,7 +10,7 @@ import numpy as _np
 
 from .. import _core, nn as _nn, numpy, random as _random, transform as _transform, tree
 from .._core import Tensor as Array
-from ..transform import checkpoint, hessian, jacfwd, jacrev, jit, jvp, vjp, vmap
+from ..transform import checkpoint, custom_vjp, hessian, jacfwd, jacrev, jit, jvp, vjp, vmap
 
 _ops = _core.ops
 remat, jacobian = checkpoint, jacrev
