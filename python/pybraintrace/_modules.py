@@ -31,14 +31,13 @@ class StateDict(dict[PathKey, State]):
         super().__init__(states)
         self.model = model
 
-    def subset(self, *kinds: type[State] | str) -> StateDict:
-        """Return the states of some kinds; the name of a tag (`vmap_new_states` of compat) stands for those with one value per sample."""
-        for kind in kinds:
-            if isinstance(kind, str) and kind not in tags:
-                raise _core.UnknownNameError(f"states: no state has the tag {kind!r}; filter by class, such as ParamState")
-        classes = tuple(kind for kind in kinds if not isinstance(kind, str))
-        has_tag = len(classes) < len(kinds)
-        return StateDict({p: s for p, s in self.items() if isinstance(s, classes) or (has_tag and is_lane(s))}, self.model)
+    def subset(self, *kinds: type[State] | str) -> Any:
+        """Return the states of a kind; for several kinds, a tuple with the states of each that none before it has.
+
+        The name of a tag (`vmap_new_states` of compat) stands for the states with one value per sample.
+        """
+        groups = self.split(*kinds)[:-1]
+        return groups[0] if len(groups) == 1 else groups
 
     def to_dict_values(self) -> dict[PathKey, Any]:
         """Return the values by path."""
@@ -59,12 +58,15 @@ class StateDict(dict[PathKey, State]):
         """Return the states unchanged: a shared state is already listed only once."""
         return self
 
-    def split(self, *kinds: type[State]) -> tuple[StateDict, ...]:
+    def split(self, *kinds: type[State] | str) -> tuple[StateDict, ...]:
         """Return one group per kind, and the remaining states."""
         groups, rest = [], dict(self)
         for kind in kinds:
-            groups.append(StateDict({p: s for p, s in rest.items() if isinstance(s, kind)}, self.model))
-            rest = {p: s for p, s in rest.items() if not isinstance(s, kind)}
+            if isinstance(kind, str) and kind not in tags:
+                raise _core.UnknownNameError(f"states: no state has the tag {kind!r}; filter by class, such as ParamState")
+            chosen = {p: s for p, s in rest.items() if (is_lane(s) if isinstance(kind, str) else isinstance(s, kind))}
+            groups.append(StateDict(chosen, self.model))
+            rest = {p: s for p, s in rest.items() if p not in chosen}
         return (*groups, StateDict(rest, self.model))
 
 
@@ -74,8 +76,8 @@ class Part:
     def __init__(self, name: str, states: dict[PathKey, State]) -> None:
         self._name, self._states = name, StateDict(states)
 
-    def states(self, *kinds: type[State]) -> StateDict:
-        """Return the states by path, of some kinds or all."""
+    def states(self, *kinds: type[State]) -> Any:
+        """Return the states by path, of one kind or all; for several kinds, a tuple."""
         return self._states.subset(*kinds) if kinds else self._states
 
     def __getattr__(self, name: str) -> Any:
@@ -121,12 +123,15 @@ def call_hook(method: Callable[..., Any], batch_size: int | None) -> None:
         method()
 
 
-def _states(self: Module, *kinds: type[State] | str) -> StateDict:
-    """Return the states of the module by path, of some kinds or all.
+def _states(self: Module, *kinds: type[State] | str) -> Any:
+    """Return the states of the module by path, of one kind or all; for several kinds, a tuple.
 
     >>> import pybraintrace as bt
     >>> list(bt.nn.Linear(2, 3).states(bt.ParamState))
     [('weight',)]
+    >>> params, hidden = bt.nn.GRUCell(2, 3).states(bt.ParamState, bt.HiddenState)
+    >>> list(hidden)
+    [('h',)]
     """
     found = StateDict(self._states(), self)
     return found.subset(*kinds) if kinds else found

@@ -95,6 +95,9 @@ def test_mapping_of_states():
     params, rest = states.split(bt.ParamState)
     assert len(params) == 4 and len(rest) == 1
     assert set(bt.nn.init_all_states(Net()).states().to_dict_values()) == set(states)
+    params, hidden = Net().states(bt.ParamState, bt.HiddenState)
+    assert len(params) == 4 and list(hidden) == [("rnn", "h")]
+    assert [list(part) for part in states.subset(bt.HiddenState, bt.ParamState, bt.State)] == [list(hidden), list(params), []]
 
 
 def test_first_values_and_batches():
