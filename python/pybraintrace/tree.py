@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -74,3 +75,8 @@ def all(tree: Any) -> bool:
     import builtins
 
     return builtins.all(bool(leaf) for leaf in leaves(tree))
+
+
+# They keep their class, and an OrderedDict keeps its order.
+register_node(OrderedDict, lambda d: (tuple(d.values()), tuple(d)), lambda keys, values: OrderedDict(zip(keys, values)))
+register_node(defaultdict, lambda d: ((dict(d),), d.default_factory), lambda factory, values: defaultdict(factory, values[0]))

@@ -20,6 +20,9 @@ const Registered* registration(nb::handle type) {
   return nullptr;
 }
 
+// Lists, tuples and dicts themselves; their subclasses may be registered.
+bool is_plain(PyObject* o) { return PyTuple_CheckExact(o) || PyList_CheckExact(o) || PyDict_CheckExact(o); }
+
 // Sorted keys; keys that cannot be compared keep the order of the dict.
 nb::list sorted_keys(nb::handle dict) {
   nb::list keys(nb::steal(PyDict_Keys(dict.ptr())));
@@ -49,6 +52,12 @@ void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle), 
   const Nested nested;
   if (value.is_none()) {
     nodes_.push_back({Kind::None, 0, nullptr});
+  } else if (const Registered* r = is_plain(o) ? nullptr : registration(value.type())) {
+    nb::object parts    = r->flatten(value);
+    nb::object first    = parts[0];
+    nb::tuple  children = nb::tuple(first);
+    nodes_.push_back({Kind::Registered, children.size(), hold(nb::make_tuple(value.type(), nb::object(parts[1])))});
+    for (nb::handle child : children) add(child, leaves, is_static, is_leaf);
   } else if (PyTuple_Check(o)) {
     const bool is_named = nb::hasattr(value.type(), "_fields");
     const auto n        = static_cast<size_t>(PyTuple_Size(o));
@@ -66,12 +75,6 @@ void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle), 
     nb::list keys = sorted_keys(value);
     nodes_.push_back({Kind::Dict, keys.size(), hold(nb::tuple(keys))});
     for (nb::handle key : keys) add(PyDict_GetItemWithError(o, key.ptr()), leaves, is_static, is_leaf);
-  } else if (const Registered* r = registration(value.type())) {
-    nb::object parts    = r->flatten(value);
-    nb::object first    = parts[0];
-    nb::tuple  children = nb::tuple(first);
-    nodes_.push_back({Kind::Registered, children.size(), hold(nb::make_tuple(value.type(), nb::object(parts[1])))});
-    for (nb::handle child : children) add(child, leaves, is_static, is_leaf);
   } else if (is_static && is_static(value)) {
     add_static(value);
   } else if (is_dataclass(value)) {

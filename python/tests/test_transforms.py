@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """jit, grad, vmap, loops over trees and states."""
+import collections
 import dataclasses
 import functools
 import typing
@@ -149,6 +150,21 @@ def test_trees_end_at_marked_leaves():
 
 class Registered:
     def __init__(self, v): self.v = v
+
+
+class Named(dict):
+    pass
+
+
+def test_subclasses_of_containers():
+    bt.tree.register_node(Named, lambda d: ((d["x"],), d["name"]), lambda name, values: Named(name=name, x=values[0]))
+    out = bt.jit(lambda d: Named(name="out", x=d["x"] + 1))(Named(name="in", x=1.0))
+    assert type(out) is Named and out["name"] == "out" and float(out["x"]) == 2
+    ordered = collections.OrderedDict(z=1.0, a=2.0)
+    assert list(bt.jit(lambda d: d)(ordered)) == ["z", "a"] and bt.tree.leaves(ordered) == [1, 2]
+    assert bt.tree.structure(ordered) != bt.tree.structure(collections.OrderedDict(a=2.0, z=1.0))
+    counts = bt.tree.map(lambda v: v + 1, collections.defaultdict(list, b=1, a=2))
+    assert counts == {"a": 3, "b": 2} and counts["new"] == [] and bt.tree.structure(counts) != bt.tree.structure(dict(counts))
 
 
 def test_registered_classes_are_nodes():
