@@ -263,7 +263,8 @@ def for_loop(f: Callable[..., Any], *xs: Any, length: int | None = None, reverse
     return in_pieces(lambda part: _core.for_loop(f, part, reverse), xs, pbar, reverse)
 
 
-def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False) -> tuple[Any, Any]:
+def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False,
+         pbar: Any = None) -> tuple[Any, Any]:
     """Run a loop with a carried value: (carry, y_t) = f(carry, xs[t]).
 
     Args:
@@ -272,6 +273,7 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, le
         xs: tree of arrays with the same leading axis, or None.
         length: number of steps; needed without `xs`.
         reverse: run from the last slice to the first.
+        pbar: progress bar, as for `for_loop`.
 
     Returns:
         The last carry, and all y stacked.
@@ -283,7 +285,20 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, le
     """
     if xs is None and length is None:
         raise TypeError("scan: the number of steps is unknown; pass xs or length")
-    return _core.scan(f, init, xs, -1 if length is None else _steps("scan", length), reverse)
+    steps = -1 if length is None else _steps("scan", length)
+    if pbar is None or pbar is False:
+        return _core.scan(f, init, xs, steps, reverse)
+    from .progress import in_pieces
+
+    carry = init
+
+    def run(part: tuple[Any, ...]) -> Any:
+        nonlocal carry
+        carry, ys = _core.scan(f if xs is not None else lambda c, _: f(c, None), carry, part[0], -1, reverse)
+        return ys
+
+    ys = in_pieces(run, (_core.ops.arange(0.0, float(steps), 1.0, "int32") if xs is None else xs,), pbar, reverse)
+    return carry, ys
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:

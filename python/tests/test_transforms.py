@@ -264,6 +264,11 @@ def test_loops():
     n, total = bt.while_loop(lambda v: v[0] < 4, lambda v: (v[0] + 1, v[1] + v[0]), (0, 0))
     assert int(n) == 4 and int(total) == 6
     assert bt.for_loop(lambda x: x * 2, np.arange(5, dtype=np.float32), pbar=2).tolist() == [0, 2, 4, 6, 8]
+    for reverse in (False, True):
+        for xs, length in ((np.arange(5, dtype="f"), None), (None, 5)):
+            f = lambda c, x: (c * 2 + 1, (c, x))  # noqa: E731
+            (c, (y, x)), (d, (z, w)) = (bt.scan(f, 1.0, xs, length, reverse, pbar=pbar) for pbar in (None, 2))
+            assert float(c) == float(d) and y.tolist() == z.tolist() and (x is None if xs is None else x.tolist() == w.tolist())
     with pytest.raises(ValueError, match="structure"):
         bt.scan(lambda c, x: ((c, c), x), 0.0, np.arange(3.0))
     with pytest.raises(TypeError):
