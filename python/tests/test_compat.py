@@ -180,6 +180,29 @@ def test_options_that_change_nothing_here():
     assert isinstance(lanes.module, pybraintrace.OnlineLearner) and lanes(np.ones((4, 2), "f")).shape == (4, 1)
 
 
+def test_options_of_transforms_that_change_nothing_here():
+    xs = jnp.arange(4.0)
+    for scan in (brainstate.transform.scan, jax.lax.scan):
+        total, sums = scan(lambda c, x: (c + x, c + x), 0.0, xs, unroll=2)
+        assert float(total) == 6 and sums.tolist() == [0, 1, 3, 6]
+    assert brainstate.transform.for_loop(lambda x: 2 * x, xs, unroll=4).tolist() == [0, 2, 4, 6]
+    for jit in (jax.jit, brainstate.transform.jit):
+        assert jit(lambda x: x + 1, donate_argnums=(0,))(xs).tolist() == [1, 2, 3, 4]
+        assert jit(static_argnames="n", static_argnums=None, donate_argnames=("x",))(lambda x, n: x * n)(xs, n=2).tolist() == [0, 2, 4, 6]
+        with pytest.raises(TypeError, match="donate"):
+            jit(lambda x: x, donate=(0,))
+
+
+def test_dicts_with_attributes_are_trees():
+    config = brainstate.util.DotDict(b=jnp.ones(2), a=[1.0])
+    out = jax.jit(lambda d: brainstate.util.DotDict(c=d.b + d.a[0], a=d.a))(config)
+    assert out.c.tolist() == [2, 2] and float(out.a[0]) == 1 and isinstance(jax.tree.map(lambda v: v, config), brainstate.util.DotDict)
+    assert isinstance(brainpy.state.ExpIFRef(3, tau=5.0), pybraintrace.nn.ExpIFRef) and braintools.surrogate.ERF().kind == "erf"
+    assert isinstance(braintools.optim.RMSprop(0.1), pybraintrace.optim.RMSProp) and float(brainstate.nn.soft_sign(jnp.asarray(1.0))) == 0.5
+    with pytest.raises(AttributeError, match="unknown surrogate 'Relu'"):
+        braintools.surrogate.Relu
+
+
 class Volts:
     """A quantity as brainunit gives it."""
     unit = type("Volt", (), {"dim": type("Dim", (), {"_dims": (2, 1, -3, -1, 0, 0, 0)}), "magnitude": 1.0})

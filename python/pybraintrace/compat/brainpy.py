@@ -66,7 +66,7 @@ def CurrentProj(*, comm: Any, out: Any, post: Any) -> Any:
     return nn.CurrentProj(made(comm), made(out), post)
 
 
-_DESCRIBED = ("LIF IF ALIF GIF Gif ExpIF QuaIF AdExIF AdQuaIF Izhikevich CubaLIF CobaLIF LIFRef ALIFRef Expon DualExpon Alpha STP STD "
+_DESCRIBED = ("LIF IF ALIF GIF Gif ExpIF QuaIF AdExIF AdQuaIF Izhikevich CubaLIF CobaLIF LIFRef ALIFRef ExpIFRef AdExIFRef AdQuaIFRef GifRef Expon DualExpon Alpha STP STD "
               "COBA MgBlock")
 state = SimpleNamespace(Neuron=Neuron, Synapse=nn.Synapse, AlignPostProj=AlignPostProj, AlignPreProj=AlignPreProj, DeltaProj=DeltaProj,
                         CurrentProj=CurrentProj, LeakyRateReadout=nn.LeakyRateReadout, LeakySpikeReadout=nn.LeakySpikeReadout,

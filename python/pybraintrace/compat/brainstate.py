@@ -8,8 +8,10 @@ from typing import Any, Union
 from .. import environ, nn as _nn, numpy, random as _random, surrogate, transform as _transform, tree
 from .._core import (HiddenGroupState, HiddenState, HiddenTreeState, LongTermState, ParamState, RandomState, ShortTermState, State)
 from .._modules import StateDict
+from . import _options
 from ._described import Described, Sequential, sized
 from ._lanes import Map, Vmap, reset_all_states, vmap_init_all_states, vmap_new_states
+from .jax import nn as _jax_nn
 
 BatchState = LongTermState
 
@@ -28,6 +30,9 @@ class DotDict(dict[str, Any]):
     def copy(self) -> "DotDict":
         """Return a shallow copy."""
         return DotDict(self)
+
+
+tree.register_node(DotDict, lambda d: ((dict(d),), None), lambda _, values: DotDict(values[0]))
 
 
 class _Stream:
@@ -72,6 +77,7 @@ random.RandomState, random.random = _Stream, lambda size=(), key=None: _random.u
 random.seed = lambda seed=None: _random.seed(secrets.randbits(31) if seed is None else seed)
 nn = _namespace(_nn, Vmap=Vmap, Map=Map, vmap_init_all_states=vmap_init_all_states, DropoutFixed=_nn.Dropout,
                 RNNCell=_nn.Module, weight_standardization=_weight_standardization)
+nn.standardize, nn.glu, nn.mish, nn.soft_sign, nn.squareplus = (getattr(_jax_nn, _name) for _name in "standardize glu mish soft_sign squareplus".split())
 nn.Sequential, nn.reset_all_states = Sequential, reset_all_states
 for _name in "LayerNorm RMSNorm Flatten".split():
     setattr(nn, _name, Described(getattr(_nn, _name)))
@@ -79,6 +85,7 @@ for _name in (f"{kind}Pool{n}d" for kind in ("Max", "Avg") for n in (1, 2, 3)):
     setattr(nn, _name, Described(sized(getattr(_nn, _name))))
 transform = _namespace(_transform, vmap_new_states=vmap_new_states, remat=_transform.checkpoint, jacobian=_transform.jacrev, ifelse=_ifelse, StatefulFunction=_transform.jit,
                        ProgressBar=__import__("pybraintrace.progress", fromlist=["ProgressBar"]).ProgressBar)
+transform.jit, transform.for_loop, transform.scan = _options.jit, _options.for_loop, _options.scan
 compile = augment = transform
 typing = SimpleNamespace(Size=Union[int, tuple], ArrayLike=Any, DTypeLike=Any, PyTree=Any, Array=Any)
 util = SimpleNamespace(DotDict=DotDict, StateDict=StateDict, clear_buffer_memory=lambda *args, **kwargs: None)

@@ -10,7 +10,8 @@ import numpy as _np
 
 from .. import _core, nn as _nn, numpy, random as _random, transform as _transform, tree
 from .._core import Tensor as Array
-from ..transform import checkpoint, custom_vjp, hessian, jacfwd, jacrev, jit, jvp, vjp, vmap
+from ..transform import checkpoint, custom_vjp, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from ._options import jit, scan
 
 _ops = _core.ops
 remat, jacobian = checkpoint, jacrev
@@ -117,7 +118,7 @@ nn = SimpleNamespace(**{n: getattr(_nn, n) for n in (
     "log_softmax logsumexp one_hot").split()}, standardize=_standardize, glu=_glu, hard_swish=_nn.hard_silu, identity=lambda x: x,
     soft_sign=lambda x: x / (1 + numpy.abs(x)), mish=lambda x: x * numpy.tanh(_nn.softplus(x)),
     squareplus=lambda x, b=4: 0.5 * (x + numpy.sqrt(x * x + b)))
-lax = SimpleNamespace(scan=_transform.scan, cond=_transform.cond, switch=_transform.switch, dynamic_slice=_dynamic_slice, while_loop=_transform.while_loop, fori_loop=_transform.fori_loop,
+lax = SimpleNamespace(scan=scan, cond=_transform.cond, switch=_transform.switch, dynamic_slice=_dynamic_slice, while_loop=_transform.while_loop, fori_loop=_transform.fori_loop,
                       stop_gradient=_ops.stop_gradient, select=numpy.where, rsqrt=_ops.rsqrt, top_k=_ops.top_k, dynamic_update_slice=_dynamic_update_slice)
 tree_util = SimpleNamespace(tree_map=tree.map, tree_leaves=tree.leaves, tree_flatten=tree.flatten, tree_unflatten=tree.unflatten,
                             tree_structure=tree.structure, tree_reduce=tree.reduce)
