@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`braintools`: optimizers, initializers, losses, surrogates."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
-from .. import init, metric, optim as _optim, surrogate as _surrogate
+from .. import init as _init, metric, optim as _optim, surrogate as _surrogate
+from ..units import magnitude
 
 
 def _get_figure(row_num: int, col_num: int, row_len: float = 3.0, col_len: float = 6.0) -> Any:
@@ -28,6 +30,33 @@ class _Module:
         return sorted({*dir(self._module), *vars(self)})
 
 
-optim, surrogate = _Module(_optim, RMSprop=_optim.RMSProp), _Module(_surrogate, ERF=_surrogate.Erf)
+def _truncated_normal(mean: Any, std: Any, low: Any = None, high: Any = None, unit: Any = None) -> _init.Initializer:
+    """Draw from a normal distribution, truncated to [low, high]; None is no bound."""
+    center, scale = float(magnitude(mean)), float(magnitude(std))
+    if low is None and high is None:
+        return _init.Normal(center, scale, unit)
+    bounds = (math.copysign(math.inf, sign) if bound is None else (float(magnitude(bound)) - center) / scale for bound, sign in ((low, -1), (high, 1)))
+    return _init.TruncatedNormal(center, scale, *bounds, unit)
+
+
+def _log_normal(mean: Any, std: Any, unit: Any = None) -> _init.Initializer:
+    """Draw from a log-normal distribution with this mean and standard deviation."""
+    m, s = float(magnitude(mean)), float(magnitude(std))
+    if m <= 0:
+        raise ValueError(f"LogNormal: expected a positive mean, got {m:g}")
+    variance = math.log1p((s / m) ** 2)  # of the logarithm, whose mean is ln m - variance/2
+    return _init.LogNormal(math.log(m) - variance / 2, math.sqrt(variance), unit)
+
+
+def _rmsprop(lr: Any = 0.01, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False,
+             **options: Any) -> Any:
+    """RMSProp with the defaults of the JAX package."""
+    if momentum or centered:
+        raise TypeError("RMSprop: `momentum` and `centered` are not supported; leave them out, or use Adam")
+    return _optim.RMSProp(lr, alpha, eps, weight_decay=weight_decay, **options)
+
+
+init = _Module(_init, TruncatedNormal=_truncated_normal, LogNormal=_log_normal)
+optim, surrogate = _Module(_optim, RMSprop=_rmsprop), _Module(_surrogate, ERF=_surrogate.Erf)
 visualize = SimpleNamespace(get_figure=_get_figure)
 __all__ = ["init", "metric", "optim", "surrogate", "visualize"]
