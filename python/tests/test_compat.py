@@ -224,6 +224,27 @@ def test_initializers_have_the_parameters_of_the_package():
         braintools.optim.RMSprop(0.1, momentum=0.9)
 
 
+def test_parameters_of_populations_have_the_order_of_the_package():
+    state = brainpy.state
+    for made, want in ((state.LIF(3, 2.0, 20.0, 5.0), pybraintrace.nn.LIF(3, R=2.0, tau=20.0, V_th=5.0)),
+                       (state.ALIF(3, 2.0, 20.0, 50.0, name="alif"), pybraintrace.nn.ALIF(3, R=2.0, tau=20.0, tau_a=50.0)),
+                       (state.LIFRef(3, 2.0, 20.0, 4.0, V_th=5.0), pybraintrace.nn.LIFRef(3, R=2.0, tau=20.0, tau_ref=4.0, V_th=5.0)),
+                       (state.AdExIF(3), pybraintrace.nn.AdExIF(3, V_th=-55.0, spk_reset="soft")),
+                       (state.AdExIFRef(3, 1.0, 10.0, 20.0, 2.0), pybraintrace.nn.AdExIFRef(3, R=1.0, tau_w=20.0, tau_ref=2.0, V_th=-55.0, spk_reset="soft")),
+                       (state.QuaIF.desc(spk_reset="hard")(in_size=3), pybraintrace.nn.QuaIF(3))):
+        assert repr(made) == repr(want)
+        outs = []
+        for neuron in (made, want):
+            brainstate.nn.init_all_states(neuron)
+            with brainstate.environ.context(dt=0.5):
+                outs.append(brainstate.transform.for_loop(lambda x: (neuron(x), neuron.V.value), jnp.full((30, 3), 12.0)))
+        assert all((a == b).all() for a, b in zip(*outs))
+    assert brainstate.nn.init_all_states(state.Izhikevich(2)).u.value.tolist() == [0, 0]
+    for wrong, message in ((lambda: state.LIF(3, 1.0, R=2.0), "LIF: R is given by position and by name"), (lambda: state.IF(3, *range(9)), "IF: expected at most 6 parameters")):
+        with pytest.raises(TypeError, match=message):
+            wrong()
+
+
 class Volts:
     """A quantity as brainunit gives it."""
     unit = type("Volt", (), {"dim": type("Dim", (), {"_dims": (2, 1, -3, -1, 0, 0, 0)}), "magnitude": 1.0})

@@ -66,8 +66,47 @@ def CurrentProj(*, comm: Any, out: Any, post: Any) -> Any:
     return nn.CurrentProj(made(comm), made(out), post)
 
 
+# Parameters after in_size by position, and defaults that differ from those of `nn`. Populations with a refractory time have tau_ref
+# after the other time constants.
+_MEMBRANE, _SPIKES = "V_th V_reset V_rest", "spk_fun spk_reset"
+_ORDER = {
+    "LIF": f"R tau {_MEMBRANE} V_initializer {_SPIKES}", "IF": f"R tau V_th V_initializer {_SPIKES}",
+    "ALIF": f"R tau tau_a {_MEMBRANE} beta {_SPIKES} V_initializer a_initializer",
+    "ExpIF": f"R tau {_MEMBRANE} V_T delta_T V_initializer {_SPIKES}", "QuaIF": f"R tau {_MEMBRANE} V_c c V_initializer {_SPIKES}",
+    "AdExIF": f"R tau tau_w {_MEMBRANE} V_T delta_T a b V_initializer w_initializer {_SPIKES}",
+    "AdQuaIF": f"R tau tau_w {_MEMBRANE} V_c c a b V_initializer w_initializer {_SPIKES}",
+    "Gif": f"R tau V_rest V_reset V_th_inf V_th_reset V_th_initializer a b k1 k2 R1 R2 A1 A2 V_initializer I1_initializer I2_initializer {_SPIKES}",
+    "Izhikevich": f"a b c d V_th V_initializer u_initializer {_SPIKES}", "CubaLIF": f"R tau tau_syn {_MEMBRANE} V_initializer g_initializer {_SPIKES}",
+    "CobaLIF": f"R tau tau_syn E {_MEMBRANE} V_initializer g_initializer {_SPIKES}",
+}
+_DEFAULTS: dict[str, dict[str, Any]] = {"ExpIF": {"spk_reset": "soft"}, "QuaIF": {"spk_reset": "soft"}, "AdQuaIF": {"spk_reset": "soft"},
+                                        "AdExIF": {"spk_reset": "soft", "V_th": -55.0}, "Izhikevich": {"u_initializer": 0.0}}
+
+
+def _population(kind: str) -> Any:
+    """Let a population take its parameters in the order of the package, with the package's defaults."""
+    base, population = kind.removesuffix("Ref"), getattr(nn, kind)
+    names = _ORDER[base].split()
+    if base != kind:
+        last = max(i for i, name in enumerate(names) if name in ("tau", "tau_a", "tau_w"))
+        names.insert(last + 1, "tau_ref")
+
+    @functools.wraps(population, updated=())
+    def make(in_size: Any, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        if len(args) > len(names):
+            raise TypeError(f"{kind}: expected at most {len(names)} parameters after in_size, got {len(args)}")
+        given = dict(zip(names, args))
+        twice = given.keys() & kwargs.keys()
+        if twice:
+            raise TypeError(f"{kind}: {', '.join(sorted(twice))} is given by position and by name")
+        return population(in_size, **{**_DEFAULTS.get(base, {}), **given, **kwargs})
+
+    return make
+
+
 _DESCRIBED = ("LIF IF ALIF GIF Gif ExpIF QuaIF AdExIF AdQuaIF Izhikevich CubaLIF CobaLIF LIFRef ALIFRef ExpIFRef AdExIFRef AdQuaIFRef GifRef Expon DualExpon Alpha STP STD "
               "COBA MgBlock")
 state = SimpleNamespace(Neuron=Neuron, Synapse=nn.Synapse, AlignPostProj=AlignPostProj, AlignPreProj=AlignPreProj, DeltaProj=DeltaProj,
                         CurrentProj=CurrentProj, LeakyRateReadout=nn.LeakyRateReadout, LeakySpikeReadout=nn.LeakySpikeReadout,
-                        CUBA=Described(CUBA), **{name: Described(getattr(nn, name)) for name in _DESCRIBED.split()})
+                        CUBA=Described(CUBA), **{name: Described(_population(name) if name.removesuffix("Ref") in _ORDER else getattr(nn, name))
+                           for name in _DESCRIBED.split()})
