@@ -31,7 +31,7 @@ class _Module:
 
 
 def _truncated_normal(mean: Any, std: Any, low: Any = None, high: Any = None, unit: Any = None) -> _init.Initializer:
-    """Draw from a normal distribution, truncated to [low, high]; None is no bound."""
+    """Draw from a normal distribution between `low` and `high`, or without a bound where they are None."""
     center, scale = float(magnitude(mean)), float(magnitude(std))
     if low is None and high is None:
         return _init.Normal(center, scale, unit)
