@@ -209,8 +209,9 @@ void bind_shapes(nb::module_& m) {
 
 void bind_selection(nb::module_& m) {
   m.def(
-      "where", [](Arg condition, Arg x, Arg y) { return bt::select(condition, x, y); }, "condition"_a, "x"_a, "y"_a,
-      "Return elements of `x` where the condition is true, and of `y` elsewhere.");
+      "where",
+      [](Arg condition, Arg x, Arg y) { return bt::select(condition, meeting(x, y.source), meeting(y, x.source)); },
+      "condition"_a, "x"_a, "y"_a, "Return elements of `x` where the condition is true, and of `y` elsewhere.");
   m.def(
       "take_along_axis", [](Arg x, Arg indices, int64_t axis) { return bt::take_along_axis(x, indices, axis); }, "x"_a,
       "indices"_a, "axis"_a, "Select one element along an axis for each index.");

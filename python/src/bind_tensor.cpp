@@ -223,8 +223,8 @@ void bind_tensor(nb::module_& m) {
       "clip",
       [](const Tensor& x, std::optional<Arg> lo, std::optional<Arg> hi) {
         Tensor y = x;
-        if (lo) y = bt::maximum(y, *lo);
-        if (hi) y = bt::minimum(y, *hi);
+        if (lo) y = bt::maximum(meeting(y, lo->source), *lo);
+        if (hi) y = bt::minimum(meeting(y, hi->source), *hi);
         return y;
       },
       "min"_a = nb::none(), "max"_a = nb::none(), "Limit the elements to [min, max]; None leaves a side open.");

@@ -70,6 +70,13 @@ def test_types_of_new_arrays():
         assert float(jnp.sum(np.array([1e9, 1.0, -1e9], "f"), dtype="float64")) == 1.0
 
 
+def test_whole_floats_make_floats_of_integers():
+    for y in (jnp.where(I > 2, I, 0.0), jnp.where(I > 2, 1.0, I), jnp.clip(I, 0.0, 3.0), jnp.clip(I, 0, 3.0), jnp.asarray(I).clip(max=3.0), jnp.where(I > 2, I > 3, 0.0),
+              bt.jit(lambda i: jnp.where(i > 2, i, 0.0))(I), jnp.maximum(I, 0.0)):
+        assert y.dtype == np.float32
+    assert jnp.where(I > 2, I, 0).dtype == jnp.clip(I, 0, 3).dtype == np.int32 and jnp.where(I > 2, jnp.ones(4, "float16"), 0.0).dtype == np.float16
+
+
 def test_means_keep_their_digits():
     assert float(jnp.mean(np.ones(70000, "f2"))) == 1 and float(jnp.var(np.array([256, 0], "f2"))) == 16384 and jnp.std(np.ones(3, "f2")).dtype == np.float16
     with bt.environ.context(precision=64):
