@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "bindings.h"
+#include "braintrace/model/frame.h"
 #include "braintrace/model/random_stream.h"
 #include "gil.h"
 #include "module.h"
@@ -122,6 +123,7 @@ void bind_state(nb::module_& m) {
   c.def(
       "reset", [](const StateBox& s) { s.state.reset(); },
       "Restore the initial value, with the batch size of the last `init`.");
+  c.def("_is_in_lane", [](const StateBox& s) { return bt::StateFrame::hides_batch_of(s.state); });
   c.def("_saved", [](const StateBox& s) {
     const bt::StateCell& cell  = *s.state.cell();
     nb::object           first = cell.first.empty() ? nb::object(nb::none()) : pybraintrace::value_of(cell.first);

@@ -180,6 +180,21 @@ def test_options_that_change_nothing_here():
     assert isinstance(lanes.module, pybraintrace.OnlineLearner) and lanes(np.ones((4, 2), "f")).shape == (4, 1)
 
 
+def test_lanes_of_a_learner_lie_along_the_given_axes():
+    model, x = RNN(2, 3, 1), np.arange(8, dtype="f").reshape(4, 2)
+    learner = braintrace.compile(model, "D_RTRL", jnp.zeros((4, 2)), batch_size=4, vmap=True).module
+    want = learner(x)
+    for axes, given in ((1, x.T), ((1,), x.T), (-1, x.T), (0, x)):
+        brainstate.nn.reset_all_states(learner)
+        assert (brainstate.nn.Vmap(learner, in_axes=axes, out_axes=1)(given) == want.T).all()
+    for target, options in ((learner, {}), (brainstate.nn.Vmap(learner), {}), (learner, {"batch_size": 4})):
+        brainstate.nn.reset_all_states(target, **options)
+        assert (learner(x) == want).all() and model.rnn.h.value.shape == (4, 3)
+    for axes in (None, (None,), (0, 0)):
+        with pytest.raises(TypeError, match="Vmap: a learner has a lane per sample in each of its 1 inputs"):
+            brainstate.nn.Vmap(learner, in_axes=axes)(x)
+
+
 def test_options_of_transforms_that_change_nothing_here():
     xs = jnp.arange(4.0)
     for scan in (brainstate.transform.scan, jax.lax.scan):

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core, _modules, algorithms, transform
+from .. import _core, _modules, algorithms, numpy, transform, tree
 
 
 def lane_states(model: Any) -> dict[Any, Any]:
@@ -30,6 +30,10 @@ def reset_all_states(target: Any, batch_size: int | None = None, **options: Any)
     """Reset all states of a model, or of a learner with its traces, also inside of Vmap."""
     inner = target.module if isinstance(target, Vmap) else target
     is_learner = isinstance(inner, algorithms.OnlineLearner)
+    has_lanes = is_learner and inner._lanes is not None and batch_size in (None, inner._lanes)
+    if has_lanes and not any(s._is_in_lane() for s in inner.model.states().values()):  # inside of a vmap, a lane is a single sample
+        inner.reset()
+        return target
     _modules.reset_all_states(inner.model if is_learner else inner, batch_size, **options)
     if is_learner:
         inner.reset_state(batch_size)
@@ -58,6 +62,10 @@ def vmap_new_states(f: Callable[..., Any] | None = None, *, axis_size: int | Non
     return made
 
 
+def _moved(values: Any, source: int, destination: int) -> Any:
+    return values if source == destination else tree.map(lambda x: numpy.moveaxis(x, source, destination), values)
+
+
 class Vmap:
     """A model or learner for one sample, applied to all lanes."""
 
@@ -66,7 +74,12 @@ class Vmap:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if isinstance(self.module, algorithms.OnlineLearner):
-            return self.module(*args, **kwargs)
+            in_axes, out_axes = self._axes
+            axes = in_axes if isinstance(in_axes, (list, tuple)) else [in_axes] * len(args)
+            if len(axes) != len(args) or not all(isinstance(axis, int) for axis in axes):
+                raise TypeError(f"Vmap: a learner has a lane per sample in each of its {len(args)} inputs; expected an axis for each in in_axes, got {in_axes!r}")
+            out = self.module(*(_moved(x, axis, 0) for x, axis in zip(args, axes)), **kwargs)
+            return _moved(out, 0, out_axes)
         mapped = transform.vmap(self.module, in_axes=self._axes[0], out_axes=self._axes[1], in_states=lane_states(self.module))
         return mapped(*args, **kwargs)
 
