@@ -184,6 +184,10 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
     raise TypeError("a tensor cannot be changed; x = x.at[key].set(value) makes an updated copy")
 
 
+def _contains(self: Tensor, value: Any) -> bool:
+    return bool((self == value).any())
+
+
 def _round(self: Tensor, ndigits: int | None = None) -> Any:
     from . import numpy as namespace
 
@@ -205,7 +209,7 @@ def _array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
 
 
 for _name, _method in {
-    "__repr__": _repr, "__str__": _str, "__format__": _format, "__iter__": _iter, "__array__": _array,
+    "__contains__": _contains, "__repr__": _repr, "__str__": _str, "__format__": _format, "__iter__": _iter, "__array__": _array,
     "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__reduce__": _reduce,
     "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_namespace__": _array_namespace,
     "__deepcopy__": _deepcopy, "__copy__": _copy, "__setitem__": _setitem, "__round__": _round, "__divmod__": _divmod, "__rdivmod__": _rdivmod,

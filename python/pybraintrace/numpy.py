@@ -210,10 +210,7 @@ def floor_divide(x: Any, y: Any) -> Tensor:
 
 def round(x: Any, decimals: int = 0) -> Tensor:
     """Round to a number of decimals; integers stay integers."""
-    x = asarray(x)
-    if x.dtype.kind in "iub":
-        return x if decimals >= 0 else round(x.astype(float), decimals).astype(x.dtype)
-    return x.round() if decimals == 0 else (x * 10.0 ** decimals).round() / 10.0 ** decimals
+    return asarray(x).round(decimals)
 
 
 # The arguments after `axis` have other positions in NumPy, so they are passed by name.

@@ -10,6 +10,7 @@ True
 
 from __future__ import annotations
 
+import operator
 from contextlib import contextmanager
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +22,18 @@ from ._core import RandomState, Tensor
 from .units import magnitude
 
 _ops = _core.ops
-seed = _ops.seed
+
+
+def _checked(seed: Any) -> int:
+    number = operator.index(seed)
+    if not 0 <= number < 2 ** 64:
+        raise ValueError(f"seed: expected an integer from 0 to 2**64 - 1, got {number}")
+    return number
+
+
+def seed(seed: int) -> None:
+    """Seed the global stream."""
+    _ops.seed(_checked(seed))
 
 
 def _key(key: Any) -> Any:
@@ -30,7 +42,7 @@ def _key(key: Any) -> Any:
 
 def PRNGKey(seed: int) -> Tensor:
     """Return the key of a seed."""
-    return _ops.random_key(seed)
+    return _ops.random_key(_checked(seed))
 
 
 key = PRNGKey

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor with the methods and operators of NumPy arrays.
+#include <cmath>
+
 #include "bindings.h"
 #include "braintrace/ops/activation.h"
 #include "braintrace/ops/compare.h"
@@ -38,6 +40,15 @@ Tensor negative(const Tensor& x) {
               "the negative of a bool tensor is not defined; use ~ for not, or convert it first, such as with "
               "astype(int).");
   return bt::neg(x);
+}
+
+Tensor rounded(const Tensor& x, int decimals) {
+  const bool is_whole = !bt::is_float(x.dtype());
+  if (is_whole && decimals >= 0) return x;
+  if (decimals == 0) return bt::round(x);
+  const double factor = std::pow(10.0, decimals);
+  const Tensor y      = bt::round(in_floats(x) * factor) / factor;
+  return is_whole ? bt::convert(y, x.dtype()) : y;
 }
 
 double item_of(const Tensor& t) { return t.item(); }
@@ -217,8 +228,7 @@ void bind_tensor(nb::module_& m) {
   c.def(
       "cumprod", [](const Tensor& x, int64_t axis) { return bt::cumprod(x, axis); }, "axis"_a,
       "Return the cumulative product along an axis.");
-  c.def(
-      "round", [](const Tensor& x) { return bt::round(x); }, "Round to the nearest integer.");
+  c.def("round", &rounded, "decimals"_a = 0, "Round to a number of decimals; integers stay integers.");
   c.def(
       "clip",
       [](const Tensor& x, std::optional<Arg> lo, std::optional<Arg> hi) {

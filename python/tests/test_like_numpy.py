@@ -77,6 +77,15 @@ def test_whole_floats_make_floats_of_integers():
     assert jnp.where(I > 2, I, 0).dtype == jnp.clip(I, 0, 3).dtype == np.int32 and jnp.where(I > 2, jnp.ones(4, "float16"), 0.0).dtype == np.float16
 
 
+def test_rounding_and_membership():
+    assert jnp.asarray(I).round().tolist() == I.tolist() and jnp.asarray([1.26, -1.26]).round(1).tolist() == np.float32([1.3, -1.3]).tolist()
+    assert bt.jit(lambda x: x.round(decimals=1))(np.float32([0.26])).tolist() == np.float32([0.3]).tolist()
+    x = jnp.asarray(X)
+    assert 3 in x and 99.0 not in x and X[0, 1] in x
+    with pytest.raises(bt.StateError, match="is being traced"):
+        bt.jit(lambda x: x * (1 in x))(X)
+
+
 def test_means_keep_their_digits():
     assert float(jnp.mean(np.ones(70000, "f2"))) == 1 and float(jnp.var(np.array([256, 0], "f2"))) == 16384 and jnp.std(np.ones(3, "f2")).dtype == np.float16
     with bt.environ.context(precision=64):

@@ -38,3 +38,14 @@ def test_impossible_choices():
                         ((3, 2, True, [0.5, 0.5]), "3 probabilities"), ((2, 2, True, [-1, 2]), "probabilities")]:
         with pytest.raises(ValueError, match=words):
             bt.random.choice(*args)
+
+
+def test_seeds_that_do_not_fit():
+    for wrong in (-1, 2**64):
+        with pytest.raises(ValueError, match=rf"seed: expected an integer from 0 to 2\*\*64 - 1, got {wrong}"):
+            bt.random.seed(wrong)
+        with pytest.raises(ValueError, match="seed: expected"):
+            bt.random.randn(2, key=wrong)
+    with pytest.raises(TypeError):
+        bt.random.seed("a")
+    bt.random.seed(2**64 - 1)

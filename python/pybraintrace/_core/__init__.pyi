@@ -42,6 +42,7 @@ from pybraintrace._tensor import (
     _array_function as __array_function__,
     _array_namespace as __array_namespace__,
     _array_ufunc as __array_ufunc__,
+    _contains as __contains__,
     _copy as __copy__,
     _deepcopy as __deepcopy__,
     _divmod as __divmod__,
@@ -243,8 +244,8 @@ class Tensor:
     def cumprod(self, axis: int) -> Tensor:
         """Return the cumulative product along an axis."""
 
-    def round(self) -> Tensor:
-        """Round to the nearest integer."""
+    def round(self, decimals: int = 0) -> Tensor:
+        """Round to a number of decimals; integers stay integers."""
 
     def clip(self, min: pybraintrace.typing.ArrayLike | None = None, max: pybraintrace.typing.ArrayLike | None = None) -> Tensor:
         """Limit the elements to [min, max]; None leaves a side open."""
