@@ -39,7 +39,8 @@ struct ModuleNode {
   }
   void check_name(const std::string& name) const {
     require(!name.empty(), "{}: a child, state or setting needs a name.", place());
-    require(is_name(name), "{}: '{}' cannot be a name; use the letters a to z and A to Z, digits, '_' and '-'.",
+    require(is_name(name),
+            "{}: '{:.120}' cannot be a name; use at most 100 of the letters a to z and A to Z, digits, '_' and '-'.",
             place(), name);
   }
 

@@ -307,6 +307,9 @@ TEST(DynamicModule, PartsAreSetReplacedAndErasedByName) {
   EXPECT_FALSE(model.erase("out"));
   EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"w.weight"}));
   EXPECT_NE(error_of([&] { model.set_state("a.b", w); }).find("cannot be a name"), std::string::npos);
+  const std::string error = error_of([&] { model.set_state(std::string(5000, 'x'), w); });
+  EXPECT_NE(error.find("at most 100 of the letters"), std::string::npos) << error;
+  EXPECT_LT(error.size(), 300u);
   EXPECT_NE(error_of([&] { model.set_child("self", model); }).find("cannot contain itself"), std::string::npos);
 }
 
