@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's results as Python objects.
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <nanobind/stl/map.h>
 
@@ -222,6 +223,22 @@ nb::object step_values(const bt::StepValues& v) {
   return nb::make_tuple(tensors_list(v.out), hidden, others);
 }
 
+// In the order of the fields of the JAX package's named tuple.
+constexpr std::array graph_fields = {
+    "module_info", "hidden_groups", "hid_path_to_group", "hidden_param_op_relations", "hidden_perturb", "diagnostics"};
+
+nb::tuple values_of_graph(nb::handle self) {
+  nb::list out;
+  for (const char* name : graph_fields) out.append(self.attr(name));
+  return nb::tuple(out);
+}
+
+nb::object dict_of_graph(nb::handle self) {
+  nb::dict out;
+  for (const char* name : graph_fields) out[name] = self.attr(name);
+  return out;
+}
+
 void bind_graph(nb::module_& m) {
   nb::class_<bt::ModuleInfo>(m, "ModuleInfo", "One step of a model as a program, and which of its values are states.")
       .def_prop_ro(
@@ -256,8 +273,12 @@ void bind_graph(nb::module_& m) {
           "Return the fields as a dict.");
 
   using bt::ETraceGraph;
-  nb::class_<ETraceGraph>(m, "ETraceGraph", "Hidden groups of a model, and the weights that drive them.")
-      .def_ro("module_info", &ETraceGraph::module_info, "The step as a program.")
+  nb::class_<ETraceGraph> graph(
+      m, "ETraceGraph", "Hidden groups of a model, and the weights that drive them; also a tuple of its fields.");
+  nb::list names;
+  for (const char* name : graph_fields) names.append(name);
+  graph.attr("_fields") = nb::tuple(names);
+  graph.def_ro("module_info", &ETraceGraph::module_info, "The step as a program.")
       .def_prop_ro(
           "hidden_groups", [](const ETraceGraph& g) { return list_of(g.hidden_groups); }, "The hidden groups.")
       .def_prop_ro(
@@ -309,13 +330,18 @@ void bind_graph(nb::module_& m) {
           "    args: input of the step, or a list of inputs.\n"
           "    perturb_data: perturbations, one per hidden state.\n"
           "    old_state_vals: state values to start from; default: the current ones.")
+      .def("dict", &dict_of_graph, "Return the fields as a dict.")
+      .def("_asdict", &dict_of_graph, "Return the fields as a dict.")
+      .def("__len__", [](const ETraceGraph&) { return graph_fields.size(); })
       .def(
-          "dict",
-          [](nb::handle self) {
-            return fields_of<ETraceGraph>(self, {"module_info", "hidden_groups", "hid_path_to_group",
-                                                 "hidden_param_op_relations", "hidden_perturb", "diagnostics"});
+          "__getitem__",
+          [](nb::handle self, nb::handle key) {
+            PyObject* found = PyObject_GetItem(values_of_graph(self).ptr(), key.ptr());
+            if (!found) throw nb::python_error();
+            return nb::steal(found);
           },
-          "Return the fields as a dict.")
+          "key"_a)
+      .def("__iter__", [](nb::handle self) { return nb::iter(values_of_graph(self)); })
       .def(
           "show", [](const ETraceGraph& g) { return bt::show_graph(g); },
           "Return a text summary: groups, weights, and the groups that they reach.")

@@ -108,6 +108,12 @@ def test_graph_objects():
     graph = learner.graph
     assert isinstance(graph, bt.ETraceGraph) and list(graph.dict()) == ["module_info", "hidden_groups", "hid_path_to_group", "hidden_param_op_relations",
                                                                        "hidden_perturb", "diagnostics"]
+    info, groups, by_path, relations, perturb, diagnostics = graph
+    assert len(graph) == 6 and graph._fields == tuple(graph.dict()) and list(graph._asdict()) == list(graph.dict())
+    assert groups == graph.hidden_groups == graph[1] and [r.weight_path for r in graph[3]] == [r.weight_path for r in relations] and len(graph[-2:]) == 2
+    assert by_path == graph.hid_path_to_group and info.hidden_paths == graph[0].hidden_paths and len(diagnostics) == len(graph.diagnostics) and perturb is not None
+    with pytest.raises(IndexError):
+        graph[6]
     (group,), (relation,) = graph.hidden_groups, graph.hidden_param_op_relations
     assert group in relation.hidden_groups and graph.hid_path_to_group["rnn", "h"] == group and len({group, *relation.hidden_groups}) == 1
     assert group != bt.compile_etrace_graph(nn.init_all_states(Net()), jnp.zeros(3)).hidden_groups[0] and group != 0

@@ -1,7 +1,7 @@
 """C++ extension module of pybraintrace."""
 
 from typing import Any
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy
 
@@ -778,7 +778,9 @@ class ModuleInfo:
         """Return the fields as a dict."""
 
 class ETraceGraph:
-    """Hidden groups of a model, and the weights that drive them."""
+    """
+    Hidden groups of a model, and the weights that drive them; also a tuple of its fields.
+    """
 
     @property
     def module_info(self) -> ModuleInfo:
@@ -826,6 +828,12 @@ class ETraceGraph:
 
     def dict(self) -> Any:
         """Return the fields as a dict."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, key: object) -> Any: ...
+
+    def __iter__(self) -> Iterator: ...
 
     def show(self) -> str:
         """
