@@ -220,7 +220,8 @@ nb::object step_values(const bt::StepValues& v) {
   nb::dict hidden, others;
   for (const auto& [path, t] : v.etrace_vals) hidden[tuple_of(path)] = nb::cast(t);
   for (const auto& [path, t] : v.other_state_vals) others[tuple_of(path)] = nb::cast(t);
-  return nb::make_tuple(tensors_list(v.out), hidden, others);
+  nb::object out = v.out.size() == 1 ? nb::cast(v.out.front()) : nb::object(nb::tuple(tensors_list(v.out)));
+  return nb::make_tuple(out, hidden, others);
 }
 
 // In the order of the fields of the JAX package's named tuple.
@@ -264,7 +265,7 @@ void bind_graph(nb::module_& m) {
       .def(
           "jaxpr_call",
           [](const bt::ModuleInfo& i, const nb::args& args) { return step_values(i.jaxpr_call(tensors_from(args))); },
-          "args"_a, "Run the step; return (outputs, new hidden states, other new states).")
+          "args"_a, "Run the step; return (output, new hidden states, other new states); several outputs are a tuple.")
       .def(
           "dict",
           [](nb::handle self) {
@@ -324,7 +325,7 @@ void bind_graph(nb::module_& m) {
                 g.call_hidden_perturb(inputs, tensors_from(data), old.is_none() ? bt::Tensors() : tensors_from(old)));
           },
           "args"_a, "perturb_data"_a, "old_state_vals"_a = nb::none(),
-          "Run the perturbed step; return (outputs, new hidden states, other new states).\n"
+          "Run the perturbed step; return (output, new hidden states, other new states); several outputs are a tuple.\n"
           "\n"
           "Args:\n"
           "    args: input of the step, or a list of inputs.\n"

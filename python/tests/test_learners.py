@@ -123,13 +123,16 @@ def test_graph_objects():
     assert all(r.weight_path == ("out", "weight") for r in graph.explain(weight_path=("out", "weight"))) and graph.explain(kind="relation_included")
     with pytest.raises(ValueError):
         graph.explain(kind="nothing")
-    outputs, hidden, others = graph.call_hidden_perturb(np.zeros(3, "f"), [np.ones(4, "f")])
-    assert outputs[0].shape == (2,) and hidden["rnn", "h"].tolist() == [1, 1, 1, 1]
+    output, hidden, others = graph.call_hidden_perturb(np.zeros(3, "f"), [np.ones(4, "f")])
+    assert output.shape == (2,) and hidden["rnn", "h"].tolist() == [1, 1, 1, 1]
     assert "<iframe" in graph._repr_html_() and graph._repr_svg_().lstrip().startswith("<svg") and "digraph" in graph.to_dot() and graph.to_json()
     report = learner.report
     assert report.counts["hidden_groups"] == 1 and report.excluded_weights[0][0] == ("out", "weight") and "Group 0" in report.to_str()
     assert learner.show_graph(verbose=False, return_msg=True).count("Group 0") == 1
     info = bt.extract_module_info(nn.init_all_states(Net()), jnp.zeros(3))
+    assert info.jaxpr_call(np.zeros(3, "f"))[0].shape == (2,)
+    cell = nn.init_all_states(nn.LSTMCell(3, 4))
+    assert bt.compile_etrace_graph(cell, jnp.zeros(3)).call_hidden_perturb((np.ones(3, "f"),), [np.zeros(4, "f")] * 2)[0].tolist() == cell(np.ones(3, "f")).tolist()
     assert info.hidden_paths == [("rnn", "h")] and bt.find_hidden_groups_from_minfo(info)[0].varshape == (4,)
     assert bt.find_hidden_param_op_relations_from_minfo(info, bt.find_hidden_groups_from_minfo(info))[0].primitive == "etp_mv"
     assert bt.find_hidden_groups_from_module(nn.init_all_states(Net()), jnp.zeros(3)) and bt.find_hidden_param_op_relations_from_module(nn.init_all_states(Net()), jnp.zeros(3))

@@ -772,7 +772,9 @@ class ModuleInfo:
         """Text form of the step."""
 
     def jaxpr_call(self, *args) -> Any:
-        """Run the step; return (outputs, new hidden states, other new states)."""
+        """
+        Run the step; return (output, new hidden states, other new states); several outputs are a tuple.
+        """
 
     def dict(self) -> Any:
         """Return the fields as a dict."""
@@ -818,7 +820,7 @@ class ETraceGraph:
 
     def call_hidden_perturb(self, args: object, perturb_data: object, old_state_vals: object | None = None) -> Any:
         """
-        Run the perturbed step; return (outputs, new hidden states, other new states).
+        Run the perturbed step; return (output, new hidden states, other new states); several outputs are a tuple.
 
         Args:
             args: input of the step, or a list of inputs.
