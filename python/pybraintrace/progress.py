@@ -44,6 +44,8 @@ def in_pieces(run: Callable[[tuple[Any, ...]], Any], xs: tuple[Any, ...], pbar: 
     Returns:
         The results, concatenated along the leading axis.
     """
+    if not isinstance(pbar, (int, ProgressBar)) and not hasattr(pbar, "update"):
+        raise TypeError(f"pbar: expected True, a number of steps, a ProgressBar, or an object with a method `update`, got {pbar!r}")
     sizes = {_core.ops.asarray(x).shape[:1] for x in tree.leaves(xs)}
     if len(sizes) != 1 or sizes & {(), (0,)}:
         return run(xs)  # which says what is wrong, or has nothing to do

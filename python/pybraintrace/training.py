@@ -59,9 +59,14 @@ class Trainer:
         """
         if callback is not None:
             self._trainer.observe(callback)
-        if progress:
-            self._trainer.observe(_Bar(self._trainer.total_updates))
-        return self._trainer.run()
+        if not progress:
+            return self._trainer.run()
+        bar = _Bar(self._trainer.total_updates)
+        self._trainer.observe(bar)
+        try:
+            return self._trainer.run()
+        finally:
+            bar.close()
 
     @classmethod
     def from_checkpoint(cls, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None, needs_targets: bool = True) -> Trainer:
@@ -119,3 +124,6 @@ class _Bar:
         if what == "step":
             self._bar.update(step - self._bar.n)
             self._bar.set_postfix(loss=f"{numbers['loss']:.4g}")
+
+    def close(self) -> None:
+        self._bar.close()

@@ -28,6 +28,16 @@ def run(tmp_path):
     return trainer, tmp_path
 
 
+def test_the_progress_bar_of_a_run_is_closed(monkeypatch, capsys):
+    import tqdm.auto
+
+    closed = []
+    monkeypatch.setattr(tqdm.auto.tqdm, "close", lambda self, close=tqdm.auto.tqdm.close: (closed.append(self.n), close(self)))
+    layers = [{"name": "rnn", "type": "gru", "n_in": 6, "n_rec": 4}, {"name": "out", "type": "linear", "n_in": 4, "n_out": 6}]
+    trainer = bt.Trainer({"model": {"type": "chain", "layers": layers}, "rule": "D_RTRL", "steps": 3, "task": {"type": "copy", "lag": 1, "count": 1, "symbols": 4}})
+    assert trainer.run(progress=True) == "finished" and closed == [3] and "3/3" in capsys.readouterr().err
+
+
 def test_a_checkpoint_answers_as_the_command_line_does(run):
     trainer, folder = run
     answers = bt.Trainer.from_checkpoint(folder / "now.safetensors").predict()

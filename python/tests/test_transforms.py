@@ -454,6 +454,8 @@ def test_loops_without_steps():
     for wrong in (lambda: bt.for_loop(lambda x: x), lambda: bt.scan(lambda c, x: (c, x), 0.0)):
         with pytest.raises(TypeError, match="number of steps is unknown"):
             wrong()
+    with pytest.raises(TypeError, match="pbar: expected True, a number of steps, a ProgressBar, or an object with a method `update`, got 'yes'"):
+        bt.for_loop(lambda x: x, np.zeros(3, "f"), pbar="yes")
     for pbar in (None, 1):
         with pytest.raises(bt.ShapeError, match="leading axes must agree"):
             bt.for_loop(lambda x, y: x, np.zeros(3, "f"), np.zeros(2, "f"), pbar=pbar)
