@@ -193,6 +193,8 @@ def _is_fixed(value: Any) -> bool:
 
 def _key_of(value: Any) -> Any:
     """Return what identifies a value in signatures: elements of arrays, entries of lists and dicts, and otherwise the value itself."""
+    if type(value) in (float, int, bool, str):  # these first, because they are frequent
+        return type(value), value
     if isinstance(value, _core.Tensor):
         return _core.Tensor if value.is_traced else _key_of(value.numpy())  # traced: the outer program has it as an operand
     if isinstance(value, np.ndarray) and value.dtype != object:

@@ -299,6 +299,8 @@ def test_environment_belongs_to_the_signature():
         for value, total in ((large, 0), (other, 1), (equal, 0), (2 * other, 2)):
             with bt.environ.context(data=wrap(value)):
                 assert float(g()) == total and float(bt.jit(g)()) == total
+    kind = bt.jit(lambda x: x * bt.environ.get("data"))
+    assert [in_context(lambda: kind(jnp.asarray(2)), value).dtype for value in (1, 1.0, 1)] == [np.int32, np.float32, np.int32]
     traced = bt.jit(lambda x: in_context(g, x))
     assert [float(traced(x)) for x in (large, other, 2 * other)] == [0, 1, 2]
     with pytest.raises(KeyError):
