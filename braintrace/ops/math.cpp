@@ -435,11 +435,13 @@ namespace {
 
 // An explicit number keeps its value or is an error; array elements are clamped to the range.
 void require_fits(const Tensor& number, DType to) {
-  using Range = std::numeric_limits<int32_t>;
-  if (to != DType::I32 || !number.is_literal() || number.fill() != std::floor(number.fill())) return;
-  require(std::isinf(number.fill()) || (number.fill() >= Range::min() && number.fill() <= Range::max()),
-          "the number {} does not fit i32, which ends at {}; use i64 or floating-point numbers.", number.fill(),
-          Range::max());
+  const bool is_signed = to == DType::I32;
+  if ((!is_signed && to != DType::U32) || !number.is_literal() || number.fill() != std::floor(number.fill())) return;
+  const double least = is_signed ? std::numeric_limits<int32_t>::min() : 0;
+  const double most  = is_signed ? std::numeric_limits<int32_t>::max() : std::numeric_limits<uint32_t>::max();
+  require(std::isinf(number.fill()) || (number.fill() >= least && number.fill() <= most),
+          "the number {} does not fit {}, which goes from {:.0f} to {:.0f}; use i64 or floating-point numbers.",
+          number.fill(), name_of(to), least, most);
 }
 
 }  // namespace

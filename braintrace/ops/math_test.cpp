@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ops/math.h"
 
+#include "tests/support/error_of.h"
 #include "tests/support/values.h"
 
 namespace braintrace {
@@ -99,6 +100,13 @@ TEST(Convert, RoundsTruncatesAndSaturates) {
   expect_values(convert(tensor({1.9, -1.9, 1e10, nan}), DType::I32), {1, -1, i32_max, 0});
   expect_values(convert(ints({0, 5}), DType::Bool), {0, 1});
   expect_values(convert(tensor({2049, 1e-8}), DType::F16), {2048, 0});
+}
+
+TEST(Convert, RefusesNumbersThatDoNotFit) {
+  EXPECT_EQ(convert(Tensor(5), DType::U32).item(), 5);
+  EXPECT_NE(error_of([] { convert(Tensor(-1), DType::U32); }).find("-1 does not fit u32, which goes from 0 to 429"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { convert(Tensor(1e10), DType::I32); }).find("does not fit i32"), std::string::npos);
 }
 
 TEST(StopGradient, IsTheIdentity) {
