@@ -154,7 +154,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
             raise ValueError(f"bincount: expected numbers that are not negative, got {counted.min()}")
         length = builtins.max(operator.index(minlength), int(counted.max()) + 1 if counted.size else 0)
     hits = _n.expand_dims(x, 1) == _n.arange(length)
-    return hits.astype(int).sum(0) if weights is None else (hits * _n.expand_dims(_n._floats(weights), 1)).sum(0)
+    return hits.astype(int).sum(0) if weights is None else _n.where(hits, _n.expand_dims(_n._floats(weights), 1), 0.0).sum(0)
 
 
 def count_nonzero(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:

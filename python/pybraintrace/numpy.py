@@ -30,7 +30,7 @@ pi, e, inf, nan, newaxis = _np.pi, _np.e, _np.inf, _np.nan, None
 # Elementwise functions by their NumPy names, and the operations that implement them.
 _SAME = "abs sign square greater greater_equal less less_equal equal not_equal mod"
 _OTHER = {
-    "absolute": "abs", "fabs": "abs", "add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "fmod": "rem", "remainder": "mod",
+    "absolute": "abs", "add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "fmod": "rem", "remainder": "mod",
     "power": "pow", "pow": "pow", "isfinite": "is_finite", "isinf": "is_inf", "isnan": "is_nan",
     "bitwise_and": "and_", "bitwise_or": "or_", "bitwise_xor": "xor", "bitwise_not": "not_", "invert": "not_",
 }
@@ -43,14 +43,14 @@ for _name, _op in _OTHER.items():
 _FLOAT = {
     **{n: n for n in ("ceil floor sqrt exp exp2 expm1 log log1p log2 sin cos tan sinh cosh tanh cbrt reciprocal "
                       "asin acos atan asinh acosh atanh").split()},
-    "rint": "round", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "fabs": "abs", "rint": "round", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
 }
 
 
 def _floats(x: Any) -> Any:
     """Convert integers and bools to the default float type; Python numbers adopt the type of the other operand."""
     if type(x) in (int, float):
-        return x
+        return float(x)  # so that no operation takes it for an integer
     x = asarray(x)
     return x.astype(float) if x.dtype.kind in "iub" else x
 

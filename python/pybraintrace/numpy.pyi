@@ -76,7 +76,6 @@ from pybraintrace._core import (
 from pybraintrace._core.ops import (
     abs as abs,
     abs as absolute,
-    abs as fabs,
     add as add,
     asarray as asarray,
     broadcast_to as broadcast_to,
@@ -193,6 +192,9 @@ def acosh(x: Any) -> Tensor:
 
 def atanh(x: Any) -> Tensor:
     """Inverse hyperbolic tangent."""
+
+def fabs(x: Any) -> Tensor:
+    """Absolute value."""
 
 def rint(x: Any) -> Tensor:
     """Nearest integer, halves to the even one."""

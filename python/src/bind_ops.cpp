@@ -58,6 +58,7 @@ std::string sentence(std::string_view text) {
 
 void bind_elementwise(nb::module_& m) {
   const std::vector<std::string_view> with_attributes = {"convert", "integer_pow", "polygamma", "select", "clamp"};
+  const std::vector<std::string_view> of_integers     = {"abs", "neg", "not", "sign", "square"};
   for (const bt::Op* op : bt::all_ops()) {
     if (!is_plain(*op) || std::find(with_attributes.begin(), with_attributes.end(), op->name) != with_attributes.end())
       continue;
@@ -66,15 +67,22 @@ void bind_elementwise(nb::module_& m) {
     const std::string name = std::string(op->name) + (is_keyword ? "_" : ""), doc = sentence(op->doc);
     const auto        operands = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;
     const bool        floats   = op->infer == bt::float_infer;
+    // Python integers stay integers; other functions take them for floats.
+    const bool whole = std::find(of_integers.begin(), of_integers.end(), op->name) != of_integers.end();
     if (operands == 1)
       m.def(
-          name.c_str(), [op, floats](Arg x) { return bt::elementwise_apply(*op, {floats ? in_floats(x) : x.get()}); },
+          name.c_str(),
+          [op, floats, whole](Arg x) {
+            return bt::elementwise_apply(*op, {floats ? in_floats(x) : whole ? positions_from(x) : x.get()});
+          },
           "x"_a, doc.c_str());
     else if (operands == 2)
       m.def(
           name.c_str(),
           [op](Arg x, Arg y) {
-            return bt::elementwise_apply(*op, {meeting(x, y.source), meeting(y, x.source)});
+            const bool both_whole = PyLong_Check(x.source.ptr()) && PyLong_Check(y.source.ptr());
+            return bt::elementwise_apply(*op, both_whole ? bt::Tensors{positions_from(x), positions_from(y)}
+                                                         : bt::Tensors{meeting(x, y.source), meeting(y, x.source)});
           },
           "x"_a, "y"_a, doc.c_str());
   }
@@ -140,8 +148,14 @@ void bind_shapes(nb::module_& m) {
   m.def(
       "expand_dims",
       [](Arg x, Dims axis) {
-        Tensor y = x;
-        for (int64_t a : axis.get()) y = bt::expand_dims(y, a);
+        // NumPy counts axes in the result.
+        Tensor     y    = x;
+        const auto rank = y.rank() + static_cast<int64_t>(axis.get().size());
+        bt::Ints   axes = axis.get();
+        for (int64_t& a : axes)
+          if (axes.size() > 1 && a < 0) a += rank;
+        std::sort(axes.begin(), axes.end());
+        for (int64_t a : axes) y = bt::expand_dims(y, a);
         return y;
       },
       "x"_a, "axis"_a, "Insert axes of size one.");

@@ -77,6 +77,29 @@ def test_whole_floats_make_floats_of_integers():
     assert jnp.where(I > 2, I, 0).dtype == jnp.clip(I, 0, 3).dtype == np.int32 and jnp.where(I > 2, jnp.ones(4, "float16"), 0.0).dtype == np.float16
 
 
+def test_functions_of_python_integers_are_integers():
+    for f, args in ((jnp.abs, (-3,)), (jnp.sign, (-3,)), (jnp.square, (3,)), (jnp.add, (1, 2)), (jnp.multiply, (2, 3)), (jnp.maximum, (1, 2)), (jnp.mod, (-7, 3)), (jnp.power, (2, 3)),
+                    (jnp.bitwise_and, (6, 3)), (jnp.bitwise_xor, (6, 3)), (jnp.floor_divide, (-7, 2)), (jnp.subtract, (1, 2))):
+        assert f(*args).dtype == np.int32 and int(f(*args)) == getattr(np, f.__name__.rstrip("_") if f in (jnp.floor_divide, jnp.subtract) else
+                                                                      next(n for n in dir(np) if getattr(jnp, n, None) is f))(*args)
+    assert jnp.maximum(1, 2.0).dtype == jnp.fabs(-3).dtype == np.float32 and jnp.fabs(I).dtype == np.float32 and jnp.exp(1).dtype == np.float32
+    assert jnp.maximum(1, jnp.ones(1, "float16")).dtype == np.float16 and float(bt.nn.relu(2)) == 2 and float(bt.nn.sigmoid(0)) == 0.5
+
+
+def test_unsigned_integers_do_not_become_others():
+    u = jnp.asarray(np.array([0, 5], "u4"))
+    for f in (lambda: u + (-1), lambda: u == -1, lambda: jnp.where(u > 1, u, -1), lambda: jnp.asarray(-1, "uint32"), lambda: u + 2**33, lambda: u.at[0].set(-1)):
+        with pytest.raises(bt.UserError, match="does not fit u32, which goes from 0 to 4294967295"):
+            f()
+    assert (u + 2**31).tolist() == [2**31, 2**31 + 5] and (u * 0.5).tolist() == [0, 2.5]
+
+
+def test_axes_of_expand_dims_count_in_the_result():
+    for axes in ((1, 0), (0, 1), (-1, 0), (3, 1), (-1, -2), (-4, 2), (2,), -1, 0):
+        assert jnp.expand_dims(X[0], axes).shape == np.expand_dims(X[0], axes).shape
+    assert jnp.bincount([1, 0, 1], [np.nan, np.inf, 2.0]).tolist()[0] == np.inf
+
+
 def test_rounding_and_membership():
     assert jnp.asarray(I).round().tolist() == I.tolist() and jnp.asarray([1.26, -1.26]).round(1).tolist() == np.float32([1.3, -1.3]).tolist()
     assert bt.jit(lambda x: x.round(decimals=1))(np.float32([0.26])).tolist() == np.float32([0.3]).tolist()
