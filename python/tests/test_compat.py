@@ -360,6 +360,21 @@ def test_a_script_finds_what_lies_beside_it(tmp_path):
     assert none.returncode == 1 and none.stderr.endswith("none.py: there is no such script\n"), none.stderr
 
 
+def test_parts_that_a_script_imports(tmp_path):
+    (tmp_path / "script.py").write_text("""
+import jax.numpy as jnp, brainstate.util, braintools.visualize, braintools.optim as optim
+from brainstate.typing import Size
+from brainstate.util import DotDict
+from braintools.visualize import get_figure
+from jax import lax, nn, random, tree_util
+from jax.numpy.linalg import norm
+from brainpy.state import LIF
+print(DotDict(n=float(norm(jnp.ones(4)))).n, optim.Adam(0.1))
+""")
+    done = subprocess.run([sys.executable, "-m", "pybraintrace.compat", str(tmp_path / "script.py")], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "2.0 Adam(0.1)\n", done.stderr
+
+
 def test_units_inside_a_script(tmp_path):
     pytest.importorskip("saiunit")
     script = tmp_path / "script.py"

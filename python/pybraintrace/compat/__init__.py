@@ -43,6 +43,7 @@ def install() -> None:
     names = {"brainpy": brainpy, "brainstate": brainstate, "braintools": braintools, "braintrace": braintrace, "jax": jax, "jax.numpy": jnp,
              "jax.nn": jax.nn, "jax.random": jax.random, "jax.lax": jax.lax, "jax.tree": jax.tree, "jax.tree_util": jax.tree_util, "brainpy.state": brainpy.state,
              "brainstate.nn": brainstate.nn, "brainstate.transform": brainstate.transform, "brainstate.random": brainstate.random,
-             "brainstate.environ": brainstate.environ, "braintrace.nn": braintrace.nn, "braintools.optim": braintools.optim,
+             "brainstate.environ": brainstate.environ, "brainstate.util": brainstate.util, "brainstate.typing": brainstate.typing,
+             "jax.numpy.linalg": jnp.linalg, "braintools.visualize": braintools.visualize, "braintrace.nn": braintrace.nn, "braintools.optim": braintools.optim,
              "braintools.init": braintools.init, "braintools.metric": braintools.metric, "braintools.surrogate": braintools.surrogate}
     sys.modules.update(names)  # type: ignore[arg-type]
