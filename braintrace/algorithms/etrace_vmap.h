@@ -26,12 +26,15 @@ class ETraceVmap {
   int64_t        batch_size() const { return batch_size_; }
 
  private:
-  void spread();  // replicates the states of one sample over all lanes
+  void  spread();  // replicates the states of one sample over all lanes
+  Types types() const;
+  void  check_lanes() const;
 
   std::unique_ptr<OnlineLearner> owned_;
   OnlineLearner*                 learner_;
   int64_t                        batch_size_;
   StateMap                       lanes_;
+  Types                          types_;  // of the leaves of lanes_
 };
 
 }  // namespace braintrace

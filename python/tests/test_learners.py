@@ -166,6 +166,20 @@ def test_rules_as_points():
     assert bt.compile(Net(), bt.EProp, jnp.zeros(3), kappa_filter_decay=0.5).rule == "EProp"
 
 
+def test_lanes_that_a_reset_removed_are_an_error():
+    model = Net()
+    learner = bt.compile(model, "D_RTRL", np.ones((4, 3), "f"), batch_size=4, vmap=True)  # as many lanes as units
+    want = learner(np.ones((4, 3), "f"))
+    nn.reset_all_states(model)
+    for call in (lambda: learner(np.ones((4, 3), "f")), lambda: bt.jit(learner)(np.ones((4, 3), "f")),
+                 lambda: learner.etrace_grad(np.ones((2, 4, 3), "f"), step_fn=lambda x: learner(x).sum())):
+        with pytest.raises(bt.StateError, match=r"state 'rnn.h' is f32\[4\], but with one sample per lane it was f32\[4,4\].\n  Reset it with reset\(\) of the learner"):
+            call()
+    for reset in (learner.reset, lambda: (nn.reset_all_states(model, 4), learner.reset_state())):
+        reset()
+        assert (learner(np.ones((4, 3), "f")) == want).all()
+
+
 def test_lanes():
     xs = numbers((5, 3))
     bt.random.seed(2)
