@@ -56,7 +56,34 @@ def _rmsprop(lr: Any = 0.01, alpha: float = 0.99, eps: float = 1e-8, weight_deca
     return _optim.RMSProp(lr, alpha, eps, weight_decay=weight_decay, **options)
 
 
+def _adagrad(lr: Any = 0.01, lr_decay: float = 0.0, weight_decay: float = 0.0, initial_accumulator_value: float = 0.0, eps: float = 1e-10,
+             **options: Any) -> Any:
+    """Adagrad with the parameters of the JAX package."""
+    if lr_decay or initial_accumulator_value:
+        raise TypeError("Adagrad: `lr_decay` and `initial_accumulator_value` are not supported; leave them out, and use a schedule for `lr`")
+    return _optim.Adagrad(lr, eps, weight_decay=weight_decay, **options)
+
+
+def _adam(lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), beta1: float | None = None, beta2: float | None = None, eps: float = 1e-8,
+          weight_decay: float = 0.0, amsgrad: bool = False, **options: Any) -> Any:
+    """Adam with the parameters of the JAX package."""
+    first, second = betas
+    return _optim.Adam(lr, first if beta1 is None else beta1, second if beta2 is None else beta2, eps, weight_decay=weight_decay, amsgrad=amsgrad, **options)
+
+
+def _adamw(lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.01, amsgrad: bool = False,
+           **options: Any) -> Any:
+    """AdamW with the parameters of the JAX package."""
+    return _optim.AdamW(lr, *betas, eps, weight_decay=weight_decay, amsgrad=amsgrad, **options)
+
+
+def _lion(lr: Any = 1e-4, betas: tuple[float, float] = (0.9, 0.99), weight_decay: float = 0.0, **options: Any) -> Any:
+    """Lion with the parameters of the JAX package."""
+    return _optim.Lion(lr, *betas, weight_decay=weight_decay, **options)
+
+
 init = _Module(_init, TruncatedNormal=_truncated_normal, LogNormal=_log_normal)
-optim, surrogate = _Module(_optim, RMSprop=_rmsprop), _Module(_surrogate, ERF=_surrogate.Erf)
+optim = _Module(_optim, Adagrad=_adagrad, Adam=_adam, AdamW=_adamw, Lion=_lion, RMSprop=_rmsprop)
+surrogate = _Module(_surrogate, ERF=_surrogate.Erf)
 visualize = SimpleNamespace(get_figure=_get_figure)
 __all__ = ["init", "metric", "optim", "surrogate", "visualize"]
