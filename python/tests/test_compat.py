@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models written for the JAX package, through the names of `compat`."""
+import copy
 import json
 import pathlib
 import pickle
@@ -255,9 +256,15 @@ def test_parameters_of_optimizers_are_those_of_the_package():
                        (optim.AdamW(0.1, two, 1e-3, 0.5), native.AdamW(0.1, beta1=0.5, beta2=0.75, eps=1e-3, weight_decay=0.5)),
                        (optim.Lion(0.1, two, 0.5), native.Lion(0.1, beta1=0.5, beta2=0.75, weight_decay=0.5)),
                        (optim.Adagrad(0.1, 0.0, 0.5), native.Adagrad(0.1, weight_decay=0.5))):
-        assert moved(made) == moved(want) != 1
+        assert type(made) is type(want)
+        assert moved(copy.deepcopy(made)) == moved(made) == moved(want) != 1
     with pytest.raises(TypeError, match="Adagrad: .lr_decay."):
         optim.Adagrad(0.1, 0.01)
+
+    class Renamed(optim.Adam):
+        pass
+
+    assert issubclass(optim.Adam, optim.Optimizer) and type(Renamed(0.1)) is Renamed and moved(Renamed(0.1)) == moved(native.Adam(0.1))
 
 
 def test_parameters_of_populations_have_the_order_of_the_package():

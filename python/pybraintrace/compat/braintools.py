@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`braintools`: optimizers, initializers, losses, surrogates."""
 
+import inspect
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -82,8 +83,18 @@ def _lion(lr: Any = 1e-4, betas: tuple[float, float] = (0.9, 0.99), weight_decay
     return _optim.Lion(lr, *betas, weight_decay=weight_decay, **options)
 
 
+def _made_by(make: Any, native: Any) -> Any:
+    """Return a subclass of an optimizer that takes the arguments of `make`, and whose instances are those of the optimizer itself."""
+    def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        return make(*args, **kwargs) if cls is kind else native.__new__(cls)
+
+    kind = type(native.__name__, (native,), {"__new__": new, "__doc__": make.__doc__, "__module__": __name__, "__signature__": inspect.signature(make)})
+    return kind
+
+
 init = _Module(_init, TruncatedNormal=_truncated_normal, LogNormal=_log_normal)
-optim = _Module(_optim, Adagrad=_adagrad, Adam=_adam, AdamW=_adamw, Lion=_lion, RMSprop=_rmsprop)
+optim = _Module(_optim, Adagrad=_made_by(_adagrad, _optim.Adagrad), Adam=_made_by(_adam, _optim.Adam), AdamW=_made_by(_adamw, _optim.AdamW),
+                Lion=_made_by(_lion, _optim.Lion), RMSprop=_made_by(_rmsprop, _optim.RMSProp))
 surrogate = _Module(_surrogate, ERF=_surrogate.Erf)
 visualize = SimpleNamespace(get_figure=_get_figure)
 __all__ = ["init", "metric", "optim", "surrogate", "visualize"]
