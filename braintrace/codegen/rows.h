@@ -26,8 +26,8 @@ struct Rows {
   int64_t work  = 0;  // of one step of the whole batch, in elements
 };
 
-// Nothing if rows depend on each other, if there are too few, or if many cores should split the columns of large
-// weights instead.
+// Nothing if rows depend on each other, if there are too few, if no division gives all cores enough work, or if many
+// cores should split the columns of large weights instead.
 std::optional<Rows> in_rows(const ScanParts& scan, const Target& target);
 
 }  // namespace braintrace::codegen
