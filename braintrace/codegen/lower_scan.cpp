@@ -26,6 +26,7 @@ namespace braintrace::codegen {
 
 namespace {
 
+using keys::lhs_batch;
 using keys::lhs_contract;
 using keys::rhs_batch;
 using keys::rhs_contract;
