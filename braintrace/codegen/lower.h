@@ -28,6 +28,7 @@ Program hoisted(const Program& program, const Options& options);
 // compute their operands.
 //
 //   dot_general(v, W)      →      product_sum[axes=0](broadcast(v), W)
+//   dot_general(x, v)      →      x₀ ⊗ v₀ + x₁ ⊗ v₁      for a large result, and few rows x₀, x₁ and v₀, v₁
 Program as_sums(const Program& program, const Target& target);
 
 // Rewrites outer products as elementwise products of broadcast vectors, and combines them (separate.h).

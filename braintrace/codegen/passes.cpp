@@ -50,7 +50,9 @@ const std::vector<Pass>& passes() {
        "after it; removes dead carries",
        hoisted},
       {"nested", "runs all passes on programs inside equations, such as the body of a loop", with_lowered_bodies},
-      {"sums", "turns products in which one operand has no axis of its own into sums, which can be fused",
+      {"sums",
+       "turns products in which one operand has no axis of its own, and large products of few terms, into sums, which "
+       "can be fused",
        [](const Program& p, const Options& o) { return as_sums(p, o.target); }},
       {"separate",
        "turns w - η (x aᵀ + x bᵀ) into w - x (η (a + b))ᵀ and removes terms that cancel, so a weight update needs few "
