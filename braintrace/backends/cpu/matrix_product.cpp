@@ -64,7 +64,7 @@ const char* const products = R"c(
 #define BT_ROW_BLOCK 1024
 #define BT_RARE 6           /* events win where fewer than one element in so many is not zero */
 #define BT_EVENT_ROWS 64
-#define BT_EVENT_COLUMNS 64 /* and enough columns pay for looking */
+#define BT_EVENT_COLUMNS 33 /* and enough columns pay for looking */
 #ifdef __AVX2__
 #define BT_HAS_SIGNS 1
 #define BT_SIGNS(T) (32 / (int64_t)sizeof(T))
