@@ -151,14 +151,15 @@ int64_t rows_of(const Program& p, const Eqn& product, size_t operand) {
   const Type& type = p.type(product.in[operand]);
   return size_along(type.shape, others(type.rank(), product.attrs[operand == 0 ? lhs_contract : rhs_contract], {}));
 }
-// Whether a step computes a matrix product. With one row it computes a sum, which adds in another order than a matrix
-// product over all steps: then the number of cores must not decide between the two.
-bool has_rows(const Program& p, const Eqn& product, size_t operand) {
-  const Type&  type = p.type(product.in[operand]);
+// Whether a step computes a matrix product. With one row or column it computes sums, which add in another order than
+// those over all steps: then the number of cores must not decide between the two.
+bool has_rows_and_columns(const Program& p, const Eqn& product) {
   const Attrs& a    = product.attrs;
-  const bool   left = operand == 0;
-  return size_along(type.shape,
-                    others(type.rank(), a[left ? lhs_contract : rhs_contract], a[left ? lhs_batch : rhs_batch])) > 1;
+  const auto   free = [&](Var v, const Ints& contract, const Ints& batch) {
+    const Type& type = p.type(v);
+    return size_along(type.shape, others(type.rank(), contract, batch)) > 1;
+  };
+  return free(product.in[0], a[lhs_contract], a[lhs_batch]) && free(product.in[1], a[rhs_contract], a[rhs_batch]);
 }
 // A product of values computed in the step stays in the loop if it has enough rows: it is as fast as one product over
 // all steps, and its operands and result stay in cache. Many cores should not synchronize for a small product in every
@@ -167,7 +168,7 @@ bool stays_inside(const Loop& l, const Eqn& product, size_t operand, const Targe
   const int64_t terms    = size_along(l.body.type(product.in[0]).shape, product.attrs[lhs_contract]);
   const bool    is_small = l.length * l.body.type(product.out[0]).size() <= target.stacked_elements;
   const bool    apart    = target.cores >= target.columns_from && is_small && terms > target.short_sum;
-  return rows_of(l.body, product, operand) >= target.enough_rows && !(apart && has_rows(l.body, product, operand));
+  return rows_of(l.body, product, operand) >= target.enough_rows && !(apart && has_rows_and_columns(l.body, product));
 }
 
 // Chooses what to stack instead of the ys: values from which, with inputs and carries, all ys can be recomputed
@@ -375,7 +376,7 @@ Types split_by_columns(const Loop& l, const Target& target) {
   Types      out;
   int64_t    weights = 0;
   for (const Eqn& e : l.body.eqns) {
-    if (e.op != &dot_general_op || !carried[e.in[0]] || varying[e.in[1]] || !has_rows(l.body, e, 0)) continue;
+    if (e.op != &dot_general_op || !carried[e.in[0]] || varying[e.in[1]] || !has_rows_and_columns(l.body, e)) continue;
     out.push_back(l.body.type(e.out[0]));
     weights += l.body.type(e.in[1]).size();
   }

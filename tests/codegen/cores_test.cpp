@@ -107,6 +107,8 @@ std::vector<Job> jobs() {
                                                .batch = 1,
                                                .n_in  = 16,
                                                .n     = 70}));
+  out.push_back(testing_support::learning_job(
+      {.kind = "rnn", .rule = "BPTT", .form = Form::Window, .batch = 64, .n_in = 7, .n = 17, .n_out = 1, .layers = 1}));
   Rng        rng(4);
   const auto add = [&](const std::string& name, const Program& p) {
     Arrays in;
