@@ -4,9 +4,10 @@
 // Register tiling: tiles of 8 rows and two vectors of columns stay in registers while k runs; blocks of B stay in the
 // L2 cache. Tiles prefetch C and the operands of the next tiles, a panel of B or rows of A, because hardware
 // prefetchers do not predict these jumps. Up to four rows are computed in tiles of four vectors. Panels of B with
-// non-contiguous columns, or fewer than a tile has, are packed. Blocks of A that are mostly zero, such as spikes, are
-// multiplied event by event. Every element of C is summed in the order of k by fused multiply-adds, so its bits do not
-// depend on tiles, events, or the partition of columns among threads.
+// non-contiguous columns are packed, and so is a product narrower than a tile; otherwise the last columns are a tile
+// that overlaps the one before. Blocks of A that are mostly zero, such as spikes, are multiplied event by event. Every
+// element of C is summed in the order of k by fused multiply-adds, so its bits do not depend on tiles, events, or the
+// partition of columns among threads.
 //
 // The text is the same for every program and takes long to compile, so it is a separate file.
 #include "braintrace/backends/cpu/matrix_product.h"
@@ -153,21 +154,21 @@ const char* const products = R"c(
     for (; i < count; ++i) places |= (uint64_t)(a[i * stride] != 0) << i;                                             \
     return places;                                                                                                    \
   }                                                                                                                   \
-  /* to = C + Σ over the places where A is not zero, for `vectors` vectors of columns; returns 0 if all is finite */   \
-  static inline __attribute__((always_inline)) bt_vec_##name bt_event_panel_##name(                                    \
-      int vectors, int count, const uint8_t* at, const T* A, int64_t ak, const T* B, int64_t bk, const T* C, T* to,    \
-      int first) {                                                                                                     \
-    bt_vec_##name acc[8], sum = {0};                                                                                   \
-    BT_UNROLLED (int v = 0; v < vectors; ++v)                                                                          \
-      acc[v] = first ? (bt_vec_##name){0} : *(const bt_vec_##name*)(C + v * lanes);                                    \
+  /* to = C + Σ over the places where A is not zero, for `vectors` vectors of columns; returns 0 if all is finite */  \
+  static inline __attribute__((always_inline)) bt_vec_##name bt_event_panel_##name(                                   \
+      int vectors, int count, const uint8_t* at, const T* A, int64_t ak, const T* B, int64_t bk, const T* C, T* to,   \
+      int first) {                                                                                                    \
+    bt_vec_##name acc[8], sum = {0};                                                                                  \
+    BT_UNROLLED (int v = 0; v < vectors; ++v)                                                                         \
+      acc[v] = first ? (bt_vec_##name){0} : *(const bt_vec_##name*)(C + v * lanes);                                   \
     for (int e = 0; e < count; ++e) {                                                                                 \
       const T  a = A[at[e] * ak];                                                                                     \
       const T* b = B + at[e] * bk;                                                                                    \
       BT_UNROLLED (int v = 0; v < vectors; ++v) acc[v] += a * *(const bt_vec_##name*)(b + v * lanes);                 \
     }                                                                                                                 \
     BT_UNROLLED (int v = 0; v < vectors; ++v) {                                                                       \
-      *(bt_vec_##name*)(to + v * lanes) = acc[v];                                                                      \
-      sum += 0 * acc[v];                                                                                               \
+      *(bt_vec_##name*)(to + v * lanes) = acc[v];                                                                     \
+      sum += 0 * acc[v];                                                                                              \
     }                                                                                                                 \
     return sum;                                                                                                       \
   }                                                                                                                   \
@@ -206,24 +207,24 @@ const char* const products = R"c(
           }                                                                                                           \
       for (int64_t m = 0; m < rows; ++m) {                                                                            \
         const T* a = A + (from + m) * am;                                                                             \
-        T*       c = C + (from + m) * cm;                                                                              \
-        int64_t  n = 0;                                                                                                \
-        T        rest[lanes]; /* the last columns overlap those before */                                              \
-        if (N % lanes)                                                                                                 \
-          sum += bt_event_panel_##name(1, count[m], at[m], a, ak, B + N - lanes, bk, c + N - lanes, rest, first);      \
-        for (; n + 8 * lanes <= N; n += 8 * lanes)                                                                     \
-          sum += bt_event_panel_##name(8, count[m], at[m], a, ak, B + n, bk, c + n, c + n, first);                     \
-        for (; n + lanes <= N; n += lanes)                                                                             \
-          sum += bt_event_panel_##name(1, count[m], at[m], a, ak, B + n, bk, c + n, c + n, first);                     \
-        if (N % lanes) *(bt_vec_##name*)(c + N - lanes) = *(const bt_vec_##name*)rest;                                 \
-      }                                                                                                                \
+        T*       c = C + (from + m) * cm;                                                                             \
+        int64_t  n = 0;                                                                                               \
+        T        rest[lanes]; /* the last columns overlap those before */                                             \
+        if (N % lanes)                                                                                                \
+          sum += bt_event_panel_##name(1, count[m], at[m], a, ak, B + N - lanes, bk, c + N - lanes, rest, first);     \
+        for (; n + 8 * lanes <= N; n += 8 * lanes)                                                                    \
+          sum += bt_event_panel_##name(8, count[m], at[m], a, ak, B + n, bk, c + n, c + n, first);                    \
+        for (; n + lanes <= N; n += lanes)                                                                            \
+          sum += bt_event_panel_##name(1, count[m], at[m], a, ak, B + n, bk, c + n, c + n, first);                    \
+        if (N % lanes) *(bt_vec_##name*)(c + N - lanes) = *(const bt_vec_##name*)rest;                                \
+      }                                                                                                               \
     }                                                                                                                 \
     for (int64_t k = 0; k < K; ++k) {                                                                                 \
-      bt_vec_##name row = {0};                                                                                         \
-      if (seen[k / 64] >> k % 64 & 1) continue;                                                                        \
-      for (int64_t n = 0; n < N; n += lanes)                                                                           \
-        row += 0 * *(const bt_vec_##name*)(B + k * bk + (n + lanes <= N ? n : N - lanes));                             \
-      sum += row;                                                                                                      \
+      bt_vec_##name row = {0};                                                                                        \
+      if (seen[k / 64] >> k % 64 & 1) continue;                                                                       \
+      for (int64_t n = 0; n < N; n += lanes)                                                                          \
+        row += 0 * *(const bt_vec_##name*)(B + k * bk + (n + lanes <= N ? n : N - lanes));                            \
+      sum += row;                                                                                                     \
     }                                                                                                                 \
     for (int j = 0; j < lanes; ++j)                                                                                   \
       if (sum[j] != 0) return -1;                                                                                     \
@@ -233,7 +234,7 @@ const char* const products = R"c(
   static void bt_matmul_##name(int64_t M, int64_t n0, int64_t n1, int64_t K, const T* A, int64_t am, int64_t ak,      \
                                const T* B, int64_t bk, int64_t bn, T* C, int64_t cm) {                                \
     T   panel[BT_K_BLOCK * 2 * lanes], edge[8 * 2 * lanes];                                                           \
-    int by_events = bn == 1 && n1 - n0 >= BT_EVENT_COLUMNS;                                                            \
+    int by_events = bn == 1 && n1 - n0 >= BT_EVENT_COLUMNS;                                                           \
     if (K == 0)                                                                                                       \
       for (int64_t m = 0; m < M; ++m)                                                                                 \
         for (int64_t n = n0; n < n1; ++n) C[m * cm + n] = 0;                                                          \
@@ -265,15 +266,15 @@ const char* const products = R"c(
           const int     more    = n + 4 * lanes <= n1; /* there is another panel like this */                         \
           const T*      from    = B + kb * bk + n * bn;                                                               \
           int64_t       step    = bk;                                                                                 \
-          int64_t       skipped = 0; /* columns of the tile before those that are wanted */                            \
-          if (bn == 1 && nn < wide && wide <= n1 - n0) {                                                               \
-            skipped = wide - nn;                                                                                       \
-            from -= skipped;                                                                                           \
-          } else if (bn != 1 || nn < wide) {                                                                           \
-            bt_panel_##name(kn, nn, from, bk, bn, panel);                                                              \
-            from = panel;                                                                                              \
-            step = 2 * lanes;                                                                                          \
-          }                                                                                                            \
+          int64_t       skipped = 0; /* columns of the tile before those that are wanted */                           \
+          if (bn == 1 && nn < wide && wide <= n1 - n0) {                                                              \
+            skipped = wide - nn;                                                                                      \
+            from -= skipped;                                                                                          \
+          } else if (bn != 1 || nn < wide) {                                                                          \
+            bt_panel_##name(kn, nn, from, bk, bn, panel);                                                             \
+            from = panel;                                                                                             \
+            step = 2 * lanes;                                                                                         \
+          }                                                                                                           \
           for (int64_t m = mb, rows; m < me; m += rows) {                                                             \
             const T* a      = A + m * am + kb * ak;                                                                   \
             T*       c      = C + m * cm + n;                                                                         \
@@ -295,11 +296,11 @@ const char* const products = R"c(
             if (nn == wide) {                                                                                         \
               bt_rows_##name(rows, vectors, kn, a, am, ak, from, step, c, cm, kb == 0, ahead, stride);                \
             } else {                                                                                                  \
-              for (int i = 0; i < rows && kb; ++i)                                                                     \
-                for (int64_t j = -skipped; j < nn; ++j) edge[i * wide + skipped + j] = c[i * cm + j];                  \
-              bt_rows_##name(rows, vectors, kn, a, am, ak, from, step, edge, wide, kb == 0, ahead, stride);            \
-              for (int i = 0; i < rows; ++i)                                                                           \
-                for (int64_t j = 0; j < nn; ++j) c[i * cm + j] = edge[i * wide + skipped + j];                         \
+              for (int i = 0; i < rows && kb; ++i)                                                                    \
+                for (int64_t j = -skipped; j < nn; ++j) edge[i * wide + skipped + j] = c[i * cm + j];                 \
+              bt_rows_##name(rows, vectors, kn, a, am, ak, from, step, edge, wide, kb == 0, ahead, stride);           \
+              for (int i = 0; i < rows; ++i)                                                                          \
+                for (int64_t j = 0; j < nn; ++j) c[i * cm + j] = edge[i * wide + skipped + j];                        \
             }                                                                                                         \
           }                                                                                                           \
         }                                                                                                             \

@@ -93,7 +93,7 @@ class NestText {
   std::string loop(size_t i, const std::string& body, bool independent = false) const {
     const bool        split = i == 0 && n_.is_shared();
     const std::string rows  = n_.rows && n_.loops[i] == 0 ? rows_of_part() : "";
-    return loop(i, split ? "begin" : "0", split ? "end" : end_of(i), rows + body, independent);
+    return loop(i, split ? "begin" : "0", split ? "end" : end_of(i), rows + body, independent ? c_.independent() : "");
   }
   // The last part of an axis has fewer rows.
   std::string rows_of_part() const {
@@ -103,29 +103,24 @@ class NestText {
   bool        ends_early(size_t i) const { return n_.rows && n_.loops[i] == 1; }
   std::string end_of(size_t i) const { return ends_early(i) ? "rows" : str(n_.extent(i)); }
   std::string loop(size_t i, std::string_view from, std::string_view to, const std::string& body,
-                   bool independent) const {
-    return fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}}}\n", independent ? c_.independent() : "",
-                       counter(i), from, to, body);
+                   std::string_view note) const {
+    return fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}}}\n", note, counter(i), from, to, body);
   }
   // A loop over the columns [from, to). After whole vectors, compilers run up to 15 iterations one by one: here they
   // are a loop of eight, one of four, and at most three more.
   std::string in_vectors(size_t i, const std::string& from, const std::string& to, const std::string& body) const {
     const int64_t n = n_.extent(i), lanes = target_of(c_.dialect).lanes, rest = n % lanes;
-    const auto    run = [&](std::string_view note, const std::string& begin, const std::string& end) {
-      return fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}}}\n", note, counter(i), begin, end,
-                            body);
-    };
-    if (c_.dialect != Dialect::Native || n < lanes || rest < 4) return run(c_.independent(), from, to);
+    if (c_.dialect != Dialect::Native || n < lanes || rest < 4) return loop(i, from, to, body, c_.independent());
     std::string out = fmt::format("const int64_t whole = {0} < {1} ? {0} : {2};\n", to, n, n - rest) +
-                      run(c_.independent(), from, "whole");
+                      loop(i, from, "whole", body, c_.independent());
     std::string tail;
     int64_t     at = n - rest;
     for (const int64_t part : {lanes / 2, lanes / 4})
       if (rest & part) {
-        tail += run(c_.independent_and_short(), str(at), str(at + part));
+        tail += loop(i, str(at), str(at + part), body, c_.independent_and_short());
         at += part;
       }
-    if (at < n) tail += run("", str(at), str(n));
+    if (at < n) tail += loop(i, str(at), str(n), body, "");
     return fmt::format("{{\n{}if ({} == {}) {{\n{}}}\n}}\n", out, to, n, tail);
   }
   // The end of a part, which is shorter at the end of the axis.
@@ -149,7 +144,7 @@ class NestText {
   std::string in_parts() const {
     const int64_t     rows = n_.part_rows, columns = n_.part_columns, across = parts_in(n_.extent(1), columns);
     const std::string text =
-        loop(0, "top", "bottom", at_level(1) + loop(1, "left", "right", at_level(2) + stores(), true), false);
+        loop(0, "top", "bottom", at_level(1) + loop(1, "left", "right", at_level(2) + stores(), c_.independent()), "");
     return at_level(0) + fmt::format(
                              "for (int64_t part = begin; part < end; ++part) {{\nconst int64_t top = part / {0} * {1}, "
                              "bottom = {2};\n"
@@ -182,8 +177,7 @@ class NestText {
       end += finish(k, sum(k), {});
     }
     const auto across = [&](const std::string& known, const std::string& inner) {
-      const std::string run = t.is_short ? fmt::format("{2}for (int64_t {0} = from; {0} < to; ++{0}) {{\n{1}}}\n", i,
-                                                       inner, c_.independent_and_short())
+      const std::string run = t.is_short ? loop(last, "from", "to", inner, c_.independent_and_short())
                                          : in_vectors(last, "from", "to", inner);
       return t.two_axes ? fmt::format("for (int64_t {0} = top; {0} < bottom; ++{0}) {{\n{1}{2}}}\n", row, known, run)
                         : run;
